@@ -1,0 +1,26 @@
+"""Constraints on operands and results, used as `Operand[FloatTensor]`."""
+
+from typing import ClassVar
+
+from aiopt.support.types import FLOATS, INTEGERS
+
+
+class AnyTensor:
+    """A ranked tensor of static shape with any element type aiopt has."""
+
+    elements: ClassVar[frozenset[str]] = FLOATS | INTEGERS | {"i1"}
+    text: ClassVar[str] = "a tensor"
+
+
+class FloatTensor(AnyTensor):
+    """Elements f16, f32 or f64."""
+
+    elements = FLOATS
+    text = "a tensor of floats"
+
+
+class NumericTensor(AnyTensor):
+    """Elements float or integer, not bool."""
+
+    elements = FLOATS | INTEGERS
+    text = "a tensor of numbers"

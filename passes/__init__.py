@@ -1,0 +1,1 @@
+"""Passes, level specs and pipelines."""

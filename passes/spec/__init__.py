@@ -1,0 +1,16 @@
+"""One file per level says which ops, types and forms it allows; `check` holds a module against its level's."""
+
+from mlir import ir
+
+from aiopt.passes.spec import graph, kernels, llvm, loops, tensor
+from aiopt.passes.spec.base import Level, Spec
+
+SPECS: dict[Level, Spec] = {s.level: s for s in (graph.SPEC, kernels.SPEC, tensor.SPEC, loops.SPEC, llvm.SPEC)}
+
+
+def check(module: ir.Module, level: Level) -> None:
+    """Raise SpecError if the module breaks the spec of this level."""
+    SPECS[level].check(module)
+
+
+__all__ = ["SPECS", "Level", "Spec", "check"]

@@ -1,0 +1,30 @@
+"""What a pipeline works on: a module and the values of its constants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mlir import ir
+
+from aiopt.passes.spec.base import Level
+from aiopt.support.weights import WeightStore
+
+
+@dataclass
+class Unit:
+    """A module, its weights, and the remarks passes made on the way."""
+
+    module: ir.Module
+    weights: WeightStore = field(default_factory=WeightStore)
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def level(self) -> Level | None:
+        """The level the module says it is at (attribute `ai.level`), or None for IR from elsewhere."""
+        attributes = self.module.operation.attributes
+        return Level(attributes["ai.level"].value) if "ai.level" in attributes else None
+
+    @level.setter
+    def level(self, level: Level) -> None:
+        with self.module.context:
+            self.module.operation.attributes["ai.level"] = ir.StringAttr.get(level.value)

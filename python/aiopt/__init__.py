@@ -1,0 +1,1 @@
+"""aiopt: a compiler for neural networks."""

@@ -1,0 +1,95 @@
+/* The C interface of a compiled net and of the aiopt runtime.
+ *
+ * A compiled object exports, for a net called NET,
+ *   const aiopt_net_info aiopt_NET_info;
+ *   int32_t aiopt_NET_run(const aiopt_ctx *ctx, const aiopt_tensor *in, aiopt_tensor *out);
+ * It has no other undefined symbols than those of libc and libm. A run neither allocates nor calls Python.
+ * Code and weights are immutable and may be shared; each call in flight needs a context of its own.
+ */
+#ifndef AIOPT_H
+#define AIOPT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define AIOPT_ABI_VERSION 1
+
+enum aiopt_status {
+  AIOPT_OK = 0,
+  AIOPT_ERROR_ABI = 1,       /* object, context and runtime are of different ABI versions */
+  AIOPT_ERROR_CPU = 2,       /* this CPU lacks a feature the object was compiled for */
+  AIOPT_ERROR_MEMORY = 3,    /* the arena or the threads could not be allocated */
+  AIOPT_ERROR_ARGUMENT = 4,  /* a null pointer, a thread count below 1, weights that are not 64-byte aligned */
+};
+
+/* Element types of tensors; a bool takes one byte. */
+enum aiopt_dtype {
+  AIOPT_BOOL = 0,
+  AIOPT_I8 = 1,
+  AIOPT_I16 = 2,
+  AIOPT_I32 = 3,
+  AIOPT_I64 = 4,
+  AIOPT_U8 = 5,
+  AIOPT_U16 = 6,
+  AIOPT_U32 = 7,
+  AIOPT_U64 = 8,
+  AIOPT_F16 = 9,
+  AIOPT_F32 = 10,
+  AIOPT_F64 = 11,
+};
+
+/* Dense, row-major data; shape and dtype are those of the net's info. */
+typedef struct aiopt_tensor {
+  void *data;
+} aiopt_tensor;
+
+typedef struct aiopt_tensor_info {
+  const char *name;
+  const int64_t *shape;
+  int32_t rank;
+  int32_t dtype; /* enum aiopt_dtype */
+} aiopt_tensor_info;
+
+typedef struct aiopt_net_info {
+  int32_t abi_version;
+  int32_t input_count;
+  int32_t output_count;
+  int32_t reserved;
+  int64_t arena_bytes;
+  int64_t weights_bytes;
+  const aiopt_tensor_info *inputs;
+  const aiopt_tensor_info *outputs;
+  const char *cpu_features; /* what the code needs, comma separated, spelled as LLVM does: "avx2,fma" */
+} aiopt_net_info;
+
+/* A part of a parallel loop: iterations begin <= i < end. */
+typedef void (*aiopt_task)(void *const *args, int64_t begin, int64_t end);
+
+/* What a run needs beside its tensors. Filled by aiopt_context_create; the compiled code reads it. */
+typedef struct aiopt_ctx {
+  int32_t abi_version;
+  int32_t threads;
+  void *arena;         /* arena_bytes, 64-byte aligned */
+  const void *weights; /* weights_bytes, 64-byte aligned */
+  /* Runs task over 0 <= i < count, in contiguous parts, and returns when all are done. */
+  void (*parallel_for)(const struct aiopt_ctx *ctx, aiopt_task task, void *const *args, int64_t count);
+} aiopt_ctx;
+
+/* Makes a context for one net; `weights` must outlive it. Returns an aiopt_status; *out is set on AIOPT_OK only. */
+int32_t aiopt_context_create(const aiopt_net_info *info, const void *weights, int32_t threads, aiopt_ctx **out);
+void aiopt_context_destroy(aiopt_ctx *ctx);
+
+/* One of the features of `cpu_features` this CPU does not have, or NULL; for the error message. */
+const char *aiopt_missing_cpu_feature(const char *cpu_features);
+
+/* AIOPT_ABI_VERSION of the runtime. */
+int32_t aiopt_abi_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,1 @@
+"""Foundations every other layer may import: errors, types, weights, options."""

@@ -1,0 +1,36 @@
+"""Errors a user can cause. Each says what is wrong, where, and what to do, in one line."""
+
+
+class AioptError(Exception):
+    """Base of all errors a user can cause; `str(error)` is one line fit for `error: ...`."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
+
+
+class ModelError(AioptError):
+    """The model file cannot be read or is not a valid model."""
+
+
+class UnsupportedError(AioptError):
+    """The model is valid, but uses something this version does not have."""
+
+
+class InputError(AioptError):
+    """A run was given inputs whose names, shapes or types do not fit."""
+
+
+class OptionError(AioptError):
+    """A pipeline, pass option or command-line value is wrong."""
+
+
+class IRError(AioptError):
+    """IR text does not parse, or an operation breaks its dialect's rules."""
+
+
+class SpecError(AioptError):
+    """A pass produced IR that its level does not allow: a bug in the pass or a wrong entry level."""
+
+
+class CompileError(AioptError):
+    """Lowering or code generation failed."""

@@ -1,0 +1,91 @@
+"""Values of constants, kept outside the IR (a constant in the IR is only a key)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from aiopt.support.errors import ModelError
+
+ELIDED = "elided"
+
+
+class WeightStore(Mapping[str, np.ndarray]):
+    """Read-only arrays by key. Equal contents are stored once, whatever their names.
+
+    Contract: the caller does not write to an array after putting it in; the store's own view is read-only.
+    """
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, np.ndarray] = {}
+        self._key_by_digest: dict[str, str] = {}
+
+    def add(self, hint: str, array: np.ndarray) -> str:
+        """Store an array and return its key: `hint`, made unique; the older key if the contents are known."""
+        array = np.ascontiguousarray(array).reshape(array.shape).view()
+        digest = _digest(array)
+        known = self._key_by_digest.get(digest)
+        if known is not None:
+            return known
+        key, number = hint or "w", 1
+        while key in self._arrays:
+            key, number = f"{hint or 'w'}.{number}", number + 1
+        array.flags.writeable = False
+        self._arrays[key] = array
+        self._key_by_digest[digest] = key
+        return key
+
+    def __getitem__(self, key: str) -> np.ndarray:
+        try:
+            return self._arrays[key]
+        except KeyError:
+            raise ModelError(
+                f"the value of constant '{key}' is not known: give the module the attribute ai.weights, naming a "
+                ".safetensors file that holds it (text written with weights elided cannot be compiled)"
+            ) from None
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._arrays
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def save(self, path: Path, keys: set[str]) -> None:
+        """Write the arrays of these keys as safetensors. The file appears whole or not at all."""
+        from safetensors.numpy import save_file
+
+        part = path.with_name(path.name + ".part")
+        try:
+            save_file({key: self._arrays[key] for key in sorted(keys)}, part)
+            part.replace(path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+
+    @staticmethod
+    def load(path: Path) -> WeightStore:
+        """Read a safetensors file. Raises ModelError if it is missing or broken."""
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+
+        store = WeightStore()
+        try:
+            arrays = load_file(path)
+        except (OSError, SafetensorError) as error:
+            raise ModelError(f"cannot read weights from '{path}': {error}") from error
+        for key, array in arrays.items():
+            array.flags.writeable = False
+            store._arrays[key] = array
+            store._key_by_digest.setdefault(_digest(array), key)
+        return store
+
+
+def _digest(array: np.ndarray) -> str:
+    head = f"{array.dtype.str}{array.shape}".encode()
+    return hashlib.blake2b(memoryview(array.reshape(-1).view(np.uint8)), key=head[:64], digest_size=16).hexdigest()
