@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from aiopt.support.types import FLOATS, INTEGERS
+from aiopt.support.types import FLOATS, INTEGERS, SIGNED
 
 
 class AnyTensor:
@@ -24,3 +24,10 @@ class NumericTensor(AnyTensor):
 
     elements = FLOATS | INTEGERS
     text = "a tensor of numbers"
+
+
+class SignedTensor(AnyTensor):
+    """Elements float or signed integer."""
+
+    elements = FLOATS | SIGNED
+    text = "a tensor of signed numbers"

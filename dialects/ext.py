@@ -25,58 +25,38 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from types import UnionType
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, Union, get_args, get_origin
+from typing import Any, ClassVar, get_origin
 
+import numpy as np
 from mlir import ir
 from mlir.dialects import irdl
 from mlir.dialects._ods_common import _cext
 
-from aiopt.dialects.constraints import AnyTensor
+from aiopt.dialects.slots import IRDL_ATTRIBUTE, MAX_VARIADIC, Operand, Result, Slot, check_slot, read_slot
+from aiopt.dialects.values import check_attribute, describe, from_attribute, node_names, to_attribute, to_ir, type_of
 from aiopt.support.errors import IRError
 from aiopt.support.types import TensorType
 
-MAX_VARIADIC = 8
-T = TypeVar("T")
+__all__ = [
+    "MAX_VARIADIC",
+    "Dialect",
+    "Operand",
+    "Operation",
+    "Result",
+    "Slot",
+    "check_attribute",
+    "check_slot",
+    "describe",
+    "from_attribute",
+    "node_names",
+    "operations",
+    "to_attribute",
+    "to_ir",
+    "type_of",
+    "verify",
+]
 
-if TYPE_CHECKING:
-
-    class Operand(ir.Value, Generic[T]): ...
-
-    class Result(ir.OpResult, Generic[T]): ...
-
-else:
-
-    class Operand(Generic[T]):
-        """Annotation of an operand; `Operand[T] | None` is optional, `Sequence[Operand[T]]` variadic."""
-
-    class Result(Generic[T]):
-        """Annotation of a result."""
-
-
-_IRDL_ATTRIBUTE: dict[type, str] = {
-    ir.IntegerAttr: "#builtin.integer",
-    ir.BoolAttr: "#builtin.integer",
-    ir.FloatAttr: "#builtin.float",
-    ir.StringAttr: "#builtin.string",
-    ir.TypeAttr: "#builtin.type",
-    ir.DenseI64ArrayAttr: "#builtin.dense_array",
-}
-
-
-@dataclass(frozen=True)
-class Slot:
-    """One declared operand or result."""
-
-    name: str
-    constraint: type[AnyTensor]
-    kind: str = "single"  # single, optional or variadic
-
-    @property
-    def width(self) -> int:
-        """IRDL slots it takes."""
-        return MAX_VARIADIC if self.kind == "variadic" else 1
+_namespaces: set[str] = set()  # of all dialects defined here
 
 
 class Dialect:
@@ -87,11 +67,15 @@ class Dialect:
     Operation: ClassVar[type[Operation]]
 
     def __init_subclass__(cls, name: str) -> None:
+        parts = cls.__module__.split(".")
+        if name not in parts[1:]:
+            raise TypeError(f"{cls}: MLIR finds op classes by name, so define it in or below a module <package>.{name}")
         view = type(cls.__name__, (_cext.ir.Dialect,), {"DIALECT_NAMESPACE": name})
         cls.namespace = name
+        _namespaces.add(name)
         cls.operations = {}
         cls.Operation = type("Operation", (Operation,), {"dialect": cls, "view": _cext.register_dialect(view)})
-        _cext.globals.append_dialect_search_prefix("aiopt.dialects")
+        _cext.globals.append_dialect_search_prefix(".".join(parts[: parts.index(name, 1)]))
 
     @classmethod
     def load(cls, context: ir.Context) -> None:
@@ -100,7 +84,7 @@ class Dialect:
         if context.is_registered_operation(probe):
             return
         with context, ir.Location.unknown(context):
-            irdl.load_dialects(ir.Module.parse(cls.irdl()))
+            irdl.load_dialects(ir.Module.parse(cls.irdl()))  # pyright: ignore[reportAttributeAccessIssue]
 
     @classmethod
     def irdl(cls) -> str:
@@ -150,7 +134,7 @@ class Operation(ir.OpView):
         if results is None:
             results = cls.infer_types(*types, **attributes)
         flat, segments = cls._flatten(operands)
-        built = {key: _to_attribute(cls.attribute_types[key], value) for key, value in attributes.items()}
+        built = {key: to_attribute(cls.attribute_types[key], value) for key, value in attributes.items()}
         if segments:
             built["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get(segments)
         super().__init__(
@@ -171,6 +155,11 @@ class Operation(ir.OpView):
     def defaults(cls, *operands: Any, **attributes: Any) -> dict[str, Any]:
         """Attribute values to use where the builder was given none; takes what `infer` takes."""
         return {}
+
+    @staticmethod
+    def flops(*operands: Any, **attributes: Any) -> int:
+        """Arithmetic operations of one execution, from what `infer` takes: a multiply-add counts 2, a move 0."""
+        return 0
 
     @classmethod
     def infer_types(cls, *operands: Any, **attributes: Any) -> tuple[TensorType, ...]:
@@ -200,22 +189,24 @@ class Operation(ir.OpView):
         attributes = self.operation.attributes
         return {key: from_attribute(attributes[key]) for key in self.attribute_types}
 
-    def evaluate(self, operands: Sequence[Any]) -> list[Any]:
+    def evaluate(self, operands: Sequence[Any]) -> list[np.ndarray]:
         """Run the numpy reference on arrays given by slot (see `operand_groups`)."""
         results = type(self).reference(*operands, **self.python_attributes())
-        return list(results) if isinstance(results, tuple) else [results]
+        return [np.asarray(result) for result in (results if isinstance(results, tuple) else (results,))]
 
     def verify_op(self) -> None:
-        """Check what IRDL cannot: segment sizes, element types, shapes. Raises IRError."""
+        """Check what IRDL cannot: segment sizes, attribute kinds, element types, shapes. Raises IRError."""
         name = self.OPERATION_NAME
+        for key, kind in self.attribute_types.items():
+            check_attribute(name, key, kind, self.operation.attributes[key])
         if self._is_segmented():
             self._verify_segments()
         groups = self.operand_groups()
         for slot, group in zip(self.operand_slots, groups, strict=True):
             for value in group if isinstance(group, list) else [group] if group is not None else []:
-                _check_constraint(name, "operand", slot, value)
+                check_slot(name, "operand", slot, value)
         for slot, value in zip(self.result_slots, self.operation.results, strict=True):
-            _check_constraint(name, "result", slot, value)
+            check_slot(name, "result", slot, value)
         types = [[type_of(v) for v in g] if isinstance(g, list) else g and type_of(g) for g in groups]
         expected = self.infer_types(*types, **self.python_attributes())
         for slot, value, want in zip(self.result_slots, self.operation.results, expected, strict=True):
@@ -227,11 +218,14 @@ class Operation(ir.OpView):
         return any(slot.kind != "single" for slot in cls.operand_slots)
 
     def _segments(self) -> list[int]:
-        return list(self.operation.attributes["operandSegmentSizes"])
+        return list(ir.DenseI32ArrayAttr(self.operation.attributes["operandSegmentSizes"]))
 
     def _verify_segments(self) -> None:
-        if "operandSegmentSizes" not in self.operation.attributes:
+        attributes = self.operation.attributes
+        if "operandSegmentSizes" not in attributes:
             raise IRError(f"{self.OPERATION_NAME}: the attribute operandSegmentSizes is missing")
+        if not isinstance(attributes["operandSegmentSizes"], ir.DenseI32ArrayAttr):
+            raise IRError(f"{self.OPERATION_NAME}: the attribute operandSegmentSizes must be an array<i32: ...>")
         sizes, slots = self._segments(), sum(slot.width for slot in self.operand_slots)
         bad = len(sizes) != slots or sum(sizes) != len(self.operation.operands) or not all(s in (0, 1) for s in sizes)
         if bad:
@@ -239,6 +233,13 @@ class Operation(ir.OpView):
                 f"{self.OPERATION_NAME}: operandSegmentSizes must be {slots} numbers, each 0 or 1, that add up to the "
                 f"{len(self.operation.operands)} operands, but is {sizes}"
             )
+        index = 0
+        for slot in self.operand_slots:
+            if slot.kind == "single" and sizes[index] == 0:
+                raise IRError(
+                    f"{self.OPERATION_NAME}: operand '{slot.name}' must be there, but operandSegmentSizes is {sizes}"
+                )
+            index += slot.width
 
     @classmethod
     def _flatten(cls, operands: Sequence[Any]) -> tuple[list[ir.Value], list[int]]:
@@ -271,77 +272,43 @@ class Operation(ir.OpView):
 
         operands, results = slots(cls.operand_slots), slots(cls.result_slots)
         declared = cls.attribute_types.items()
-        attributes = ", ".join(f'"{key}" = {constraint(_IRDL_ATTRIBUTE[kind])}' for key, kind in declared)
+        attributes = ", ".join(f'"{key}" = {constraint(IRDL_ATTRIBUTE[kind])}' for key, kind in declared)
         body = [*lines, f"    irdl.operands({operands})", f"    irdl.results({results})"]
         if attributes:
             body.append(f"    irdl.attributes {{ {attributes} }}")
         return "\n".join([f"  irdl.operation @{cls.OPERATION_NAME.split('.')[1]} {{", *body, "  }"])
 
 
-def type_of(value: ir.Value | ir.Type) -> TensorType:
-    """The TensorType of a value or type. Raises IRError unless it is a ranked tensor of static shape."""
-    kind = value if isinstance(value, ir.Type) else value.type
-    if not isinstance(kind, ir.RankedTensorType) or not kind.has_static_shape:
-        raise IRError(f"expected a ranked tensor of static shape, got {kind}")
-    return TensorType(tuple(kind.shape), str(kind.element_type))
-
-
-def to_ir(kind: TensorType) -> ir.RankedTensorType:
-    """The ranked tensor type in the current context."""
-    return ir.RankedTensorType.get(list(kind.shape), ir.Type.parse(kind.element))
-
-
-def from_attribute(attribute: ir.Attribute) -> Any:
-    """An attribute's value: int, float, bool, str, list[int], or the text of a type."""
-    if isinstance(attribute, ir.DenseI64ArrayAttr):
-        return list(attribute)
-    if isinstance(attribute, ir.TypeAttr):
-        return str(attribute.value)
-    return attribute.value  # pyright: ignore[reportAttributeAccessIssue]
-
-
 def operations(root: ir.Operation | ir.OpView | ir.Module) -> Iterator[ir.OpView]:
-    """All operations under `root` in order, outer before inner. The caller may erase the op it was just given."""
+    """All operations under `root` in order, outer before inner. The caller may erase the op it was just given
+    if that has no regions."""
     for region in root.operation.regions:
         for block in region.blocks:
             for op in list(block.operations):
+                nested = len(op.operation.regions) > 0  # asked first: the caller may erase the op
                 yield op
-                yield from operations(op)
+                if nested:
+                    yield from operations(op)
 
 
 def verify(module: ir.Module) -> None:
     """Check every op of a Python-defined dialect. Raises IRError with the op's location."""
-    for op in operations(module):
-        if isinstance(op, Operation):
-            try:
-                op.verify_op()
-            except IRError as error:
-                raise IRError(f"{error} (at {describe(op.location)})") from error
+    found: list[ir.Operation] = []
 
+    def visit(op: ir.Operation) -> ir.WalkResult:  # far cheaper than making an OpView of every op
+        if op.name.partition(".")[0] in _namespaces:
+            found.append(op)
+        return ir.WalkResult.ADVANCE
 
-def describe(location: ir.Location) -> str:
-    """A location as a person would write it: node names, or file:line:column."""
-    return str(location).removeprefix("loc(").removesuffix(")").replace('"', "'")
-
-
-def _to_attribute(kind: type, value: Any) -> ir.Attribute:
-    if isinstance(value, ir.Attribute):
-        return value
-    if kind is ir.IntegerAttr:
-        return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
-    if kind is ir.FloatAttr:
-        return ir.FloatAttr.get(ir.F64Type.get(), value)
-    if kind is ir.TypeAttr:
-        return ir.TypeAttr.get(ir.Type.parse(value) if isinstance(value, str) else value)
-    if kind is ir.DenseI64ArrayAttr:
-        return ir.DenseI64ArrayAttr.get([int(v) for v in value])
-    return kind.get(value)  # pyright: ignore[reportAttributeAccessIssue]
-
-
-def _check_constraint(op: str, what: str, slot: Slot, value: ir.Value) -> None:
-    kind = type_of(value)
-    if kind.element not in slot.constraint.elements:
-        raise IRError(f"{op}: {what} '{slot.name}' must be {slot.constraint.text}, but is tensor<{kind}>")
+    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    with module.context:
+        for op in found:
+            view = op.opview
+            if isinstance(view, Operation):
+                try:
+                    view.verify_op()
+                except IRError as error:
+                    raise IRError(f"{error} (at {describe(op.location)})") from error
 
 
 def _read_body(cls: type[Operation]) -> None:
@@ -352,7 +319,7 @@ def _read_body(cls: type[Operation]) -> None:
     for name, hint in inspect.get_annotations(cls, eval_str=True).items():
         if get_origin(hint) is ClassVar:
             continue
-        slot, target = _read_slot(name, hint)
+        slot, target = read_slot(name, hint)
         if slot is None:
             attributes[name] = hint
             setattr(cls, name, property(lambda self, key=name: self.operation.attributes[key]))
@@ -363,16 +330,3 @@ def _read_body(cls: type[Operation]) -> None:
         setattr(cls, slot.name, property(lambda self, i=index: self.operand_groups()[i]))
     for index, slot in enumerate(results):
         setattr(cls, slot.name, property(lambda self, i=index: self.operation.results[i]))
-
-
-def _read_slot(name: str, hint: Any) -> tuple[Slot | None, Any]:
-    origin, args = get_origin(hint), get_args(hint)
-    if origin in (Operand, Result):
-        return Slot(name, args[0]), origin
-    if origin in (Union, UnionType):
-        return Slot(name, get_args(args[0])[0], "optional"), Operand
-    if origin is Sequence:
-        return Slot(name, get_args(args[0])[0], "variadic"), Operand
-    if hint not in _IRDL_ATTRIBUTE:
-        raise TypeError(f"{name}: {hint} is neither an operand, a result nor an attribute aiopt.dialects.ext knows")
-    return None, None

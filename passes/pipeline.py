@@ -8,7 +8,8 @@ The outer `builtin.module(...)` may be left out. A name aiopt does not have is g
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,6 +21,7 @@ from aiopt.passes import spec
 from aiopt.passes.base import FunctionPass, NamedPipeline, Pass, functions
 from aiopt.passes.registry import registered
 from aiopt.passes.unit import Unit
+from aiopt.support.arguments import did_you_mean
 from aiopt.support.errors import AioptError, CompileError, OptionError
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
@@ -49,11 +51,24 @@ class Nest:
 Step = Pass | NamedPipeline | Upstream | Nest
 
 
-class Instrument(Protocol):
-    """Something told before and after each step; what it raises ends the run."""
+class Observer(Protocol):
+    """Something told of every run in this process: of each step and those that follow it, and of the end."""
 
-    def before(self, step: str, unit: Unit) -> None: ...
-    def after(self, step: str, unit: Unit) -> None: ...
+    def before(self, steps: Sequence[str], unit: Unit) -> None: ...
+    def end(self, unit: Unit) -> None: ...
+
+
+_observers: list[Observer] = []
+
+
+@contextmanager
+def observed(observer: Observer) -> Iterator[None]:
+    """Tell an observer of every run inside the `with` block, whoever starts it."""
+    _observers.append(observer)
+    try:
+        yield
+    finally:
+        _observers.remove(observer)
 
 
 def parse(text: str) -> Nest:
@@ -65,34 +80,44 @@ def parse(text: str) -> Nest:
     return Nest("builtin.module", tuple(items))
 
 
-def run(unit: Unit, pipeline: Nest | str, instruments: Sequence[Instrument] = ()) -> None:
+def run(unit: Unit, pipeline: Nest | str) -> None:
     """Run a pipeline. After each step the IR is verified and held against its level's spec.
 
     Raises CompileError naming the step if it fails, SpecError if it leaves its level, OptionError on bad text.
     """
     nest = parse(pipeline) if isinstance(pipeline, str) else pipeline
+    steps = expand(nest.items)
+    texts = [str(step) for step in steps]
     with unit.module.context, ir.Location.unknown():
-        for step in nest.items:
-            _run_step(unit, step, instruments)
+        _check_names(steps, "builtin.module")
+        for index, step in enumerate(steps):
+            for observer in _observers:
+                observer.before(texts[index:], unit)
+            _run_step(unit, step)
+    for observer in _observers:
+        observer.end(unit)
 
 
-def _run_step(unit: Unit, step: Step, instruments: Sequence[Instrument]) -> None:
-    if isinstance(step, NamedPipeline):
-        for text in step.passes():
-            for inner in parse(text).items:
-                _run_step(unit, inner, instruments)
-        return
-    for instrument in instruments:
-        instrument.before(str(step), unit)
+def expand(steps: Sequence[Step]) -> list[Pass | Upstream | Nest]:
+    """The steps with named pipelines replaced by their passes."""
+    found: list[Pass | Upstream | Nest] = []
+    for step in steps:
+        if isinstance(step, NamedPipeline):
+            for text in step.passes():
+                found += expand(parse(text).items)
+        else:
+            found.append(step)
+    return found
+
+
+def _run_step(unit: Unit, step: Pass | Upstream | Nest) -> None:
     if isinstance(step, Pass):
         _run_ours(unit, step)
-    elif isinstance(step, Nest) and _has_ours(step):
+    elif isinstance(step, Nest) and has_ours(step):
         _run_on_functions(unit, step)
     else:
         _run_upstream(unit.module.operation, str(step))
     _check(unit, str(step))
-    for instrument in instruments:
-        instrument.after(str(step), unit)
 
 
 def _run_ours(unit: Unit, step: Pass) -> None:
@@ -119,11 +144,28 @@ def _run_on_functions(unit: Unit, nest: Nest) -> None:
                 raise OptionError(f"{step} works on a whole module and cannot stand inside func.func(...)")
 
 
+def _check_names(steps: Sequence[Step], anchor: str) -> None:
+    """Let upstream read its part of the pipeline before anything runs. Raises OptionError."""
+    for step in steps:
+        if isinstance(step, Nest) and has_ours(step):
+            _check_names(step.items, step.anchor)
+        elif isinstance(step, (Nest, Upstream)):
+            _build(anchor, str(step))
+
+
+def _build(anchor: str, text: str) -> PassManager:
+    try:
+        return PassManager.parse(f"{anchor}({text})")
+    except ValueError as error:
+        if unknown := re.search(r"'([^']*)' does not refer to a registered pass", str(error)):
+            guess = did_you_mean(unknown[1], registered())
+            raise OptionError(f"no pass is called '{unknown[1]}'{guess} (aiopt --list-passes shows all)") from error
+        raise OptionError(f"bad option in '{text}': {error_text(error)}") from error
+
+
 def _run_upstream(op: ir.Operation, text: str) -> None:
     try:
-        PassManager.parse(f"{op.name}({text})").run(op)
-    except ValueError as error:
-        raise OptionError(f"unknown pass or bad option in '{text}': {error_text(error)}") from error
+        _build(op.name, text).run(op)
     except ir.MLIRError as error:
         raise CompileError(f"{text}: {error_text(error)}") from error
 
@@ -144,8 +186,9 @@ def _level(unit: Unit) -> str:
     return unit.level.value if unit.level else "of no level"
 
 
-def _has_ours(nest: Nest) -> bool:
-    return any(isinstance(s, (Pass, NamedPipeline)) or (isinstance(s, Nest) and _has_ours(s)) for s in nest.items)
+def has_ours(nest: Nest) -> bool:
+    """True if a pass or pipeline of aiopt's own stands in it."""
+    return any(isinstance(s, (Pass, NamedPipeline)) or (isinstance(s, Nest) and has_ours(s)) for s in nest.items)
 
 
 def error_text(error: Exception) -> str:
@@ -162,20 +205,27 @@ class _Reader:
         self.text, self.at = text, 0
 
     def items(self, close: str) -> list[Step]:
-        found: list[Step] = []
-        while True:
+        self._space()
+        if self.text[self.at : self.at + 1] == close:
+            self.at += len(close)
+            return []
+        found = [self._item()]
+        while self.text[self.at : self.at + 1] == ",":
+            self.at += 1
             self._space()
-            if self.text[self.at : self.at + 1] == close:
-                self.at += len(close)
-                return found
             found.append(self._item())
-            self._space()
-            if self.text[self.at : self.at + 1] == ",":
-                self.at += 1
-            elif self.text[self.at : self.at + 1] != close:
-                raise self._error("expected ',' or ')'")
+        if self.text[self.at : self.at + 1] != close:
+            raise self._error(f"expected ',' or '{close}'" if close else "expected ','")
+        self.at += len(close)
+        return found
 
     def _item(self) -> Step:
+        """One step and the space after it."""
+        step = self._step()
+        self._space()
+        return step
+
+    def _step(self) -> Step:
         match = _NAME.match(self.text, self.at)
         if not match:
             raise self._error("expected the name of a pass")

@@ -11,7 +11,7 @@ class Trait(Enum):
     ELEMENTWISE = "out[i] depends on the operands at i (numpy broadcasting) alone"
     REDUCTION = "folds axes of its operand"
     CONTRACTION = "sums products over shared axes (matmul, conv)"
-    NORMALIZATION = "mixes the elements of a row (softmax)"
+    NORMALIZATION = "scales by statistics of a row or a channel (softmax, batch_norm)"
     POOLING = "folds windows of its operand"
     MOVEMENT = "copies elements to other places without arithmetic"
     VIEW = "same elements in the same memory order; costs nothing on row-major buffers"

@@ -2,10 +2,12 @@
 
 from mlir import ir
 
-from aiopt.passes.spec import graph, kernels, llvm, loops, tensor
+from aiopt.passes.spec import cpu, graph, kernels, llvm, loops, tensor
 from aiopt.passes.spec.base import Level, Spec
 
-SPECS: dict[Level, Spec] = {s.level: s for s in (graph.SPEC, kernels.SPEC, tensor.SPEC, loops.SPEC, llvm.SPEC)}
+SPECS: dict[Level, Spec] = {
+    s.level: s for s in (graph.SPEC, kernels.SPEC, tensor.SPEC, loops.SPEC, cpu.SPEC, llvm.SPEC)
+}
 
 
 def check(module: ir.Module, level: Level) -> None:

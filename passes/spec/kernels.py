@@ -4,7 +4,7 @@ from mlir import ir
 from mlir.dialects import func
 
 from aiopt.dialects.ext import operations
-from aiopt.passes.spec.base import Level, Spec, refuse, require_ops
+from aiopt.passes.spec.base import Level, Spec, refuse, require_ops, require_static_tensors
 from aiopt.support.errors import SpecError
 
 _MAIN = frozenset({"ai.constant", "ai.reshape", "arith.constant", "func.call", "func.return"})
@@ -16,6 +16,7 @@ def _check(module: ir.Module) -> None:
     if "main" not in functions:
         raise SpecError("level kernels has a function @main")
     for name, function in functions.items():
+        require_static_tensors(Level.KERNELS, function)
         if name == "main":
             require_ops(Level.KERNELS, operations(function), _MAIN, frozenset(), "in @main")
             continue

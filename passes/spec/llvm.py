@@ -2,12 +2,11 @@
 
 from mlir import ir
 
-from aiopt.dialects.ext import operations
-from aiopt.passes.spec.base import Level, Spec, require_ops
+from aiopt.passes.spec.base import Level, Spec, require_dialects
 
 
 def _check(module: ir.Module) -> None:
-    require_ops(Level.LLVM, operations(module), frozenset(), frozenset({"llvm"}), "here")
+    require_dialects(Level.LLVM, module, frozenset({"llvm"}))
 
 
 SPEC = Spec(Level.LLVM, _check)

@@ -34,3 +34,7 @@ class SpecError(AioptError):
 
 class CompileError(AioptError):
     """Lowering or code generation failed."""
+
+
+class OutputError(AioptError):
+    """A result cannot be written where it was asked for."""

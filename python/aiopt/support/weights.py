@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -22,6 +23,7 @@ class WeightStore(Mapping[str, np.ndarray]):
     def __init__(self) -> None:
         self._arrays: dict[str, np.ndarray] = {}
         self._key_by_digest: dict[str, str] = {}
+        self._next_number: dict[str, int] = {}  # hint -> where to look for a free key, so that adding stays linear
 
     def add(self, hint: str, array: np.ndarray) -> str:
         """Store an array and return its key: `hint`, made unique; the older key if the contents are known."""
@@ -30,9 +32,11 @@ class WeightStore(Mapping[str, np.ndarray]):
         known = self._key_by_digest.get(digest)
         if known is not None:
             return known
-        key, number = hint or "w", 1
+        hint = hint or "w"
+        key, number = hint, self._next_number.get(hint, 1)
         while key in self._arrays:
-            key, number = f"{hint or 'w'}.{number}", number + 1
+            key, number = f"{hint}.{number}", number + 1
+        self._next_number[hint] = number
         array.flags.writeable = False
         self._arrays[key] = array
         self._key_by_digest[digest] = key
@@ -63,6 +67,7 @@ class WeightStore(Mapping[str, np.ndarray]):
         part = path.with_name(path.name + ".part")
         try:
             save_file({key: self._arrays[key] for key in sorted(keys)}, part)
+            part.chmod(0o666 & ~_umask())  # safetensors makes it readable by its owner only
             part.replace(path)
         except BaseException:
             part.unlink(missing_ok=True)
@@ -84,6 +89,12 @@ class WeightStore(Mapping[str, np.ndarray]):
             store._arrays[key] = array
             store._key_by_digest.setdefault(_digest(array), key)
         return store
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def _digest(array: np.ndarray) -> str:

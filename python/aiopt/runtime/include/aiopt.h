@@ -18,12 +18,14 @@ extern "C" {
 
 #define AIOPT_ABI_VERSION 1
 
+#define AIOPT_API __attribute__((visibility("default")))
+
 enum aiopt_status {
   AIOPT_OK = 0,
   AIOPT_ERROR_ABI = 1,       /* object, context and runtime are of different ABI versions */
   AIOPT_ERROR_CPU = 2,       /* this CPU lacks a feature the object was compiled for */
   AIOPT_ERROR_MEMORY = 3,    /* the arena or the threads could not be allocated */
-  AIOPT_ERROR_ARGUMENT = 4,  /* a null pointer, a thread count below 1, weights that are not 64-byte aligned */
+  AIOPT_ERROR_ARGUMENT = 4,  /* a null pointer, a thread count not in 1..1024, weights that are not 64-byte aligned */
 };
 
 /* Element types of tensors; a bool takes one byte. */
@@ -79,15 +81,18 @@ typedef struct aiopt_ctx {
   void (*parallel_for)(const struct aiopt_ctx *ctx, aiopt_task task, void *const *args, int64_t count);
 } aiopt_ctx;
 
-/* Makes a context for one net; `weights` must outlive it. Returns an aiopt_status; *out is set on AIOPT_OK only. */
-int32_t aiopt_context_create(const aiopt_net_info *info, const void *weights, int32_t threads, aiopt_ctx **out);
-void aiopt_context_destroy(aiopt_ctx *ctx);
+/* Makes a context for one net; `weights` must outlive it. Returns an aiopt_status; *out is set on AIOPT_OK only.
+ * Threads are started here, never during a run. All contexts share them: a parallel loop that finds them busy with
+ * another call's, or that begins inside another loop, is run by its caller alone. */
+AIOPT_API int32_t aiopt_context_create(const aiopt_net_info *info, const void *weights, int32_t threads,
+                                       aiopt_ctx **out);
+AIOPT_API void aiopt_context_destroy(aiopt_ctx *ctx);
 
 /* One of the features of `cpu_features` this CPU does not have, or NULL; for the error message. */
-const char *aiopt_missing_cpu_feature(const char *cpu_features);
+AIOPT_API const char *aiopt_missing_cpu_feature(const char *cpu_features);
 
 /* AIOPT_ABI_VERSION of the runtime. */
-int32_t aiopt_abi_version(void);
+AIOPT_API int32_t aiopt_abi_version(void);
 
 #ifdef __cplusplus
 }

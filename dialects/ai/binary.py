@@ -1,0 +1,136 @@
+"""Elementwise operations on two operands, with numpy broadcasting."""
+
+import numpy as np
+
+from aiopt.dialects.ai.elementwise import Binary
+from aiopt.dialects.ai.numerics import quiet
+from aiopt.dialects.constraints import FloatTensor, NumericTensor
+from aiopt.dialects.ext import Operand, Result
+
+
+class AddOp(Binary, name="add"):
+    """out = lhs + rhs; integers wrap.
+
+    Shapes: numpy broadcasting. Types: numbers, the same for all.
+    Errors: differing element types; shapes that do not broadcast.
+    Source: ONNX Add-14.
+    """
+
+    lhs: Operand[NumericTensor]
+    rhs: Operand[NumericTensor]
+    out: Result[NumericTensor]
+
+    @staticmethod
+    @quiet
+    def reference(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+        return np.add(lhs, rhs)
+
+
+class SubOp(Binary, name="sub"):
+    """out = lhs - rhs; integers wrap.
+
+    Shapes: numpy broadcasting. Types: numbers, the same for all.
+    Errors: differing element types; shapes that do not broadcast.
+    Source: ONNX Sub-14.
+    """
+
+    lhs: Operand[NumericTensor]
+    rhs: Operand[NumericTensor]
+    out: Result[NumericTensor]
+
+    @staticmethod
+    @quiet
+    def reference(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+        return np.subtract(lhs, rhs)
+
+
+class MulOp(Binary, name="mul"):
+    """out = lhs * rhs; integers wrap.
+
+    Shapes: numpy broadcasting. Types: numbers, the same for all.
+    Errors: differing element types; shapes that do not broadcast.
+    Source: ONNX Mul-14.
+    """
+
+    lhs: Operand[NumericTensor]
+    rhs: Operand[NumericTensor]
+    out: Result[NumericTensor]
+
+    @staticmethod
+    @quiet
+    def reference(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+        return np.multiply(lhs, rhs)
+
+
+class DivOp(Binary, name="div"):
+    """out = lhs / rhs; integers round toward zero, and dividing them by 0 is undefined.
+
+    Shapes: numpy broadcasting. Types: numbers, the same for all.
+    Errors: differing element types; shapes that do not broadcast.
+    Source: ONNX Div-14.
+    """
+
+    lhs: Operand[NumericTensor]
+    rhs: Operand[NumericTensor]
+    out: Result[NumericTensor]
+
+    @staticmethod
+    @quiet
+    def reference(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+        if lhs.dtype.kind == "f":
+            return np.divide(lhs, rhs)
+        floor = np.floor_divide(lhs, rhs)
+        inexact = np.multiply(floor, rhs) != lhs
+        return floor + (inexact & ((lhs < 0) != (rhs < 0))).astype(lhs.dtype)
+
+
+class PowOp(Binary, name="pow"):
+    """out = lhs to the power of rhs, as C's pow.
+
+    Shapes: numpy broadcasting. Types: floats, the same for all (other mixes are the importer's work).
+    Errors: differing element types; shapes that do not broadcast.
+    Source: ONNX Pow-15.
+    """
+
+    lhs: Operand[FloatTensor]
+    rhs: Operand[FloatTensor]
+    out: Result[FloatTensor]
+
+    @staticmethod
+    @quiet
+    def reference(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+        return np.power(lhs, rhs)
+
+
+class MaximumOp(Binary, name="maximum"):
+    """out = the larger of lhs and rhs; NaN if either is.
+
+    Shapes: numpy broadcasting. Types: numbers, the same for all.
+    Errors: differing element types; shapes that do not broadcast.
+    Source: ONNX Max-13 of two operands.
+    """
+
+    lhs: Operand[NumericTensor]
+    rhs: Operand[NumericTensor]
+    out: Result[NumericTensor]
+
+    @staticmethod
+    def reference(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+        return np.maximum(lhs, rhs)
+
+
+class MinimumOp(Binary, name="minimum"):
+    """out = the smaller of lhs and rhs; NaN if either is.
+
+    Shapes: numpy broadcasting. Types: numbers, the same for all.
+    Errors: differing element types; shapes that do not broadcast.
+    Source: ONNX Min-13 of two operands.
+    """
+
+    lhs: Operand[NumericTensor]
+    rhs: Operand[NumericTensor]
+    out: Result[NumericTensor]
+
+    @staticmethod
+    def reference(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+        return np.minimum(lhs, rhs)

@@ -1,0 +1,88 @@
+"""Type and shape rules that several ops share. Each raises ValueError with the text the user will read."""
+
+from collections.abc import Sequence
+
+from aiopt.support.types import FLOATS, TensorType, numpy_dtype
+
+
+def check_same_element(**types: TensorType | None) -> None:
+    """The given operands (absent ones are None) have one element type."""
+    given = {name: kind for name, kind in types.items() if kind is not None}
+    if len({kind.element for kind in given.values()}) > 1:
+        listed = ", ".join(f"{name}: {kind.element}" for name, kind in given.items())
+        raise ValueError(f"the operands must have one element type ({listed})")
+
+
+def check_accumulator(acc: str, element: str) -> None:
+    """`acc` can hold sums of `element`: a float type at least as wide."""
+    if acc not in FLOATS or numpy_dtype(acc).itemsize < numpy_dtype(element).itemsize:
+        raise ValueError(f"acc must be a float type at least as wide as {element}, but is {acc}")
+
+
+def check_axis(axis: int, rank: int) -> None:
+    """`axis` counts from the front and is in range."""
+    if not 0 <= axis < rank:
+        raise ValueError(f"axis {axis} is out of range for rank {rank} (axes count from the front)")
+
+
+def check_axes(axes: Sequence[int], rank: int) -> None:
+    """`axes` are in range and rise strictly, so that equal ops have equal attributes."""
+    for axis in axes:
+        check_axis(axis, rank)
+    if list(axes) != sorted(set(axes)):
+        raise ValueError(f"axes must rise strictly, but are {list(axes)}")
+
+
+def check_length(name: str, values: Sequence[int], length: int) -> None:
+    """An attribute has one number per dimension it speaks of."""
+    if len(values) != length:
+        raise ValueError(f"{name} must have {length} numbers, but has {len(values)}")
+
+
+def check_at_least(name: str, values: Sequence[int], least: int) -> None:
+    """No number of an attribute is below `least`."""
+    if any(value < least for value in values):
+        raise ValueError(f"{name} must be {least} or more, but is {list(values)}")
+
+
+def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that numpy broadcasting gives."""
+    rank = max(len(shape) for shape in shapes)
+    result = []
+    for sizes in zip(*[(1,) * (rank - len(shape)) + tuple(shape) for shape in shapes], strict=True):
+        wide = {size for size in sizes if size != 1}
+        if len(wide) > 1:
+            raise ValueError(f"the shapes {' and '.join(str(list(shape)) for shape in shapes)} do not broadcast")
+        result.append(wide.pop() if wide else 1)
+    return tuple(result)
+
+
+def window_counts(
+    spatial: Sequence[int],
+    *,
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    pads: Sequence[int],
+    dilations: Sequence[int],
+) -> tuple[int, ...]:
+    """How many windows fit along each spatial dimension; checks the window attributes of conv and pooling.
+
+    pads holds all begins, then all ends. Source: ONNX Conv-11, MaxPool-12 with ceil_mode = 0.
+    """
+    rank = len(spatial)
+    if not 1 <= rank <= 3:
+        raise ValueError(f"the input must have 1 to 3 spatial dimensions after [N, C], but has {rank}")
+    check_length("kernel", kernel, rank)
+    check_length("strides", strides, rank)
+    check_length("pads", pads, 2 * rank)
+    check_length("dilations", dilations, rank)
+    for name, values in (("kernel", kernel), ("strides", strides), ("dilations", dilations)):
+        check_at_least(name, values, 1)
+    check_at_least("pads", pads, 0)
+    counts = []
+    for i, size in enumerate(spatial):
+        padded, extent = pads[i] + size + pads[rank + i], (kernel[i] - 1) * dilations[i] + 1
+        if extent > padded:
+            raise ValueError(f"spatial dimension {i}: the window spans {extent}, but the padded input only {padded}")
+        counts.append((padded - extent) // strides[i] + 1)
+    return tuple(counts)

@@ -1,0 +1,112 @@
+"""Pooling: fold each window of the input."""
+
+import math
+from typing import Any
+
+import numpy as np
+from mlir import ir
+
+from aiopt.dialects.ai.checks import window_counts
+from aiopt.dialects.ai.dialect import AiDialect, Trait
+from aiopt.dialects.ai.numerics import lowest, pad, quiet, widen, windows
+from aiopt.dialects.constraints import FloatTensor, NumericTensor
+from aiopt.dialects.ext import Operand, Result
+from aiopt.support.types import TensorType
+
+
+def _infer(input: TensorType, **window: list[int]) -> TensorType:
+    if input.rank < 3:
+        raise ValueError(f"the input must have the shape [N, C, *spatial], but has {list(input.shape)}")
+    counts = window_counts(input.shape[2:], **window)
+    kernel, pads, dilations = window["kernel"], window["pads"], window["dilations"]
+    for i, amount in enumerate(pads):
+        extent = (kernel[i % len(kernel)] - 1) * dilations[i % len(kernel)] + 1
+        if amount >= extent:
+            raise ValueError(f"pads must be smaller than the window ({extent}), but are {pads}")
+    return input.with_shape(*input.shape[:2], *counts)
+
+
+class MaxPoolOp(AiDialect.Operation, name="max_pool"):
+    """The largest element of each window; NaN if the window holds one. Padding never wins.
+
+    Shapes: input [N, C, *spatial] -> out [N, C, *counts], counts as for `ai.conv`. pads: all begins, then all ends.
+    Types: numbers. A window of padding alone gives -inf, or the lowest integer.
+    Errors: attributes whose length does not fit; a window larger than the padded input; pads as large as the window.
+    Source: ONNX MaxPool-12 without Indices (ceil_mode and auto_pad are the importer's work).
+    """
+
+    traits = frozenset({Trait.POOLING})
+    input: Operand[NumericTensor]
+    kernel: ir.DenseI64ArrayAttr
+    strides: ir.DenseI64ArrayAttr
+    pads: ir.DenseI64ArrayAttr
+    dilations: ir.DenseI64ArrayAttr
+    out: Result[NumericTensor]
+
+    @classmethod
+    def defaults(cls, input: TensorType, *, kernel: list[int], **_: object) -> dict[str, Any]:
+        rank = len(kernel)
+        return {"strides": [1] * rank, "pads": [0] * (2 * rank), "dilations": [1] * rank}
+
+    @staticmethod
+    def infer(
+        input: TensorType, *, kernel: list[int], strides: list[int], pads: list[int], dilations: list[int]
+    ) -> TensorType:
+        return _infer(input, kernel=kernel, strides=strides, pads=pads, dilations=dilations)
+
+    @staticmethod
+    def reference(
+        input: np.ndarray, *, kernel: list[int], strides: list[int], pads: list[int], dilations: list[int]
+    ) -> np.ndarray:
+        padded = pad(input, pads, lowest(input.dtype))
+        patches = windows(padded, kernel=kernel, strides=strides, dilations=dilations)
+        return np.max(patches, axis=tuple(range(input.ndim, patches.ndim)))
+
+    @staticmethod
+    def flops(input: TensorType, *, kernel: list[int], **window: list[int]) -> int:
+        return _infer(input, kernel=kernel, **window).size * math.prod(kernel)
+
+
+class AvgPoolOp(AiDialect.Operation, name="avg_pool"):
+    """The mean of each window, over its elements inside the input or (count_include_pad) over all of the window.
+
+    Shapes: input [N, C, *spatial] -> out [N, C, *counts], counts as for `ai.conv`. pads: all begins, then all ends.
+    Types: floats; f16 is summed in f32.
+    Errors: attributes whose length does not fit; a window larger than the padded input; pads as large as the window.
+    Source: ONNX AveragePool-11 (ceil_mode and auto_pad are the importer's work).
+    """
+
+    traits = frozenset({Trait.POOLING})
+    input: Operand[FloatTensor]
+    kernel: ir.DenseI64ArrayAttr
+    strides: ir.DenseI64ArrayAttr
+    pads: ir.DenseI64ArrayAttr
+    count_include_pad: ir.BoolAttr
+    out: Result[FloatTensor]
+
+    @classmethod
+    def defaults(cls, input: TensorType, *, kernel: list[int], **_: object) -> dict[str, Any]:
+        return {"strides": [1] * len(kernel), "pads": [0] * (2 * len(kernel)), "count_include_pad": False}
+
+    @staticmethod
+    def infer(
+        input: TensorType, *, kernel: list[int], strides: list[int], pads: list[int], count_include_pad: bool
+    ) -> TensorType:
+        return _infer(input, kernel=kernel, strides=strides, pads=pads, dilations=[1] * len(kernel))
+
+    @staticmethod
+    @quiet
+    def reference(
+        input: np.ndarray, *, kernel: list[int], strides: list[int], pads: list[int], count_include_pad: bool
+    ) -> np.ndarray:
+        def fold(array: np.ndarray, outside: float) -> np.ndarray:
+            patches = windows(pad(array, pads, outside), kernel=kernel, strides=strides, dilations=[1] * len(kernel))
+            return np.sum(patches, axis=tuple(range(input.ndim, patches.ndim)))
+
+        wide = widen(input)
+        counts = fold(np.ones((1, 1, *input.shape[2:]), wide.dtype), float(count_include_pad))
+        return (fold(wide, 0) / counts).astype(input.dtype)
+
+    @staticmethod
+    def flops(input: TensorType, *, kernel: list[int], **attributes: Any) -> int:
+        return AvgPoolOp.infer(input, kernel=kernel, **attributes).size * math.prod(kernel)

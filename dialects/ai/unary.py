@@ -1,0 +1,205 @@
+"""Elementwise operations on one operand."""
+
+import math
+
+import numpy as np
+from mlir import ir
+
+from aiopt.dialects.ai.dialect import AiDialect, Trait
+from aiopt.dialects.ai.elementwise import Unary
+from aiopt.dialects.ai.numerics import quiet
+from aiopt.dialects.constraints import AnyTensor, FloatTensor, NumericTensor, SignedTensor
+from aiopt.dialects.ext import Operand, Result
+from aiopt.support.types import TensorType, numpy_dtype
+
+
+class IdentityOp(Unary, name="identity"):
+    """Copy: out = input.
+
+    Shapes: as input. Types: any.
+    Source: ONNX Identity-16.
+    """
+
+    input: Operand[AnyTensor]
+    out: Result[AnyTensor]
+
+    @staticmethod
+    def reference(input: np.ndarray) -> np.ndarray:
+        return input.copy()
+
+    @staticmethod
+    def flops(input: TensorType) -> int:
+        return 0
+
+
+class NegOp(Unary, name="neg"):
+    """out = -input; the lowest integer stays as it is.
+
+    Shapes: as input. Types: floats and signed integers.
+    Source: ONNX Neg-13.
+    """
+
+    input: Operand[SignedTensor]
+    out: Result[SignedTensor]
+
+    @staticmethod
+    @quiet
+    def reference(input: np.ndarray) -> np.ndarray:
+        return np.negative(input)
+
+
+class AbsOp(Unary, name="abs"):
+    """out = |input|; the lowest integer stays as it is.
+
+    Shapes: as input. Types: numbers.
+    Source: ONNX Abs-13.
+    """
+
+    input: Operand[NumericTensor]
+    out: Result[NumericTensor]
+
+    @staticmethod
+    @quiet
+    def reference(input: np.ndarray) -> np.ndarray:
+        return np.abs(input)
+
+
+class ExpOp(Unary, name="exp"):
+    """out = e to the power of input.
+
+    Shapes: as input. Types: floats.
+    Source: ONNX Exp-13.
+    """
+
+    input: Operand[FloatTensor]
+    out: Result[FloatTensor]
+
+    @staticmethod
+    @quiet
+    def reference(input: np.ndarray) -> np.ndarray:
+        return np.exp(input)
+
+
+class LogOp(Unary, name="log"):
+    """out = natural logarithm of input; -inf at 0, NaN below.
+
+    Shapes: as input. Types: floats.
+    Source: ONNX Log-13.
+    """
+
+    input: Operand[FloatTensor]
+    out: Result[FloatTensor]
+
+    @staticmethod
+    @quiet
+    def reference(input: np.ndarray) -> np.ndarray:
+        return np.log(input)
+
+
+class SqrtOp(Unary, name="sqrt"):
+    """out = square root of input; NaN below 0.
+
+    Shapes: as input. Types: floats.
+    Source: ONNX Sqrt-13.
+    """
+
+    input: Operand[FloatTensor]
+    out: Result[FloatTensor]
+
+    @staticmethod
+    @quiet
+    def reference(input: np.ndarray) -> np.ndarray:
+        return np.sqrt(input)
+
+
+class TanhOp(Unary, name="tanh"):
+    """out = hyperbolic tangent of input.
+
+    Shapes: as input. Types: floats.
+    Source: ONNX Tanh-13.
+    """
+
+    input: Operand[FloatTensor]
+    out: Result[FloatTensor]
+
+    @staticmethod
+    def reference(input: np.ndarray) -> np.ndarray:
+        return np.tanh(input)
+
+
+class ErfOp(Unary, name="erf"):
+    """out = error function of input.
+
+    Shapes: as input. Types: floats.
+    Source: ONNX Erf-13.
+    """
+
+    input: Operand[FloatTensor]
+    out: Result[FloatTensor]
+
+    @staticmethod
+    def reference(input: np.ndarray) -> np.ndarray:
+        return np.vectorize(math.erf, otypes=[np.float64])(input).astype(input.dtype)
+
+
+class SigmoidOp(Unary, name="sigmoid"):
+    """out = 1 / (1 + e^-input).
+
+    Shapes: as input. Types: floats.
+    Source: ONNX Sigmoid-13.
+    """
+
+    input: Operand[FloatTensor]
+    out: Result[FloatTensor]
+
+    @staticmethod
+    @quiet
+    def reference(input: np.ndarray) -> np.ndarray:
+        return 1 / (1 + np.exp(-input))
+
+
+class ReluOp(Unary, name="relu"):
+    """out = max(input, 0); NaN stays NaN.
+
+    Shapes: as input. Types: floats and signed integers.
+    Source: ONNX Relu-14.
+    """
+
+    input: Operand[SignedTensor]
+    out: Result[SignedTensor]
+
+    @staticmethod
+    def reference(input: np.ndarray) -> np.ndarray:
+        return np.maximum(input, input.dtype.type(0))
+
+
+class CastOp(AiDialect.Operation, name="cast"):
+    """Convert each element to the type `to`.
+
+    Floats to integers round toward zero (out of range and NaN: undefined); numbers to bool give `x != 0`; bool to
+    numbers gives 0 or 1; integers to integers keep the low bits.
+
+    Shapes: as input. Types: any to any.
+    Errors: `to` is no element type aiopt has.
+    Source: ONNX Cast-13.
+    """
+
+    traits = frozenset({Trait.ELEMENTWISE})
+    input: Operand[AnyTensor]
+    to: ir.TypeAttr
+    out: Result[AnyTensor]
+
+    @staticmethod
+    def infer(input: TensorType, *, to: str) -> TensorType:
+        if to not in AnyTensor.elements:
+            raise ValueError(f"no tensor of aiopt has elements of type {to} (known: {sorted(AnyTensor.elements)})")
+        return TensorType(input.shape, to)
+
+    @staticmethod
+    @quiet
+    def reference(input: np.ndarray, *, to: str) -> np.ndarray:
+        return input.astype(numpy_dtype(to))
+
+    @staticmethod
+    def flops(input: TensorType, *, to: str) -> int:
+        return input.size

@@ -1,0 +1,81 @@
+"""Between MLIR's objects and plain Python values: types, attributes, locations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mlir import ir
+
+from aiopt.support.errors import IRError
+from aiopt.support.types import TensorType
+
+_ATTRIBUTE_TEXT: dict[type, str] = {
+    ir.IntegerAttr: "an integer of type i64",
+    ir.BoolAttr: "true or false",
+    ir.FloatAttr: "a number of type f64",
+    ir.StringAttr: "a string",
+    ir.TypeAttr: "a type",
+    ir.DenseI64ArrayAttr: "an array of i64",
+}
+
+
+def type_of(value: ir.Value | ir.Type) -> TensorType:
+    """The TensorType of a value or type. Raises IRError unless it is a ranked tensor of static shape."""
+    kind = value if isinstance(value, ir.Type) else value.type
+    if not isinstance(kind, ir.RankedTensorType) or not kind.has_static_shape:
+        raise IRError(f"expected a ranked tensor of static shape, got {kind}")
+    element = kind.element_type  # printing a type is slow, and nearly all are f32
+    return TensorType(tuple(kind.shape), "f32" if isinstance(element, ir.F32Type) else str(element))
+
+
+def to_ir(kind: TensorType) -> ir.RankedTensorType:
+    """The ranked tensor type in the current context."""
+    return ir.RankedTensorType.get(list(kind.shape), ir.Type.parse(kind.element))
+
+
+def from_attribute(attribute: ir.Attribute) -> Any:
+    """An attribute's value: int, float, bool, str, list[int], or the text of a type."""
+    if isinstance(attribute, ir.DenseI64ArrayAttr):
+        return list(attribute)
+    if isinstance(attribute, ir.TypeAttr):
+        return str(attribute.value)
+    return attribute.value  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def to_attribute(kind: type, value: Any) -> ir.Attribute:
+    """A Python value as an attribute of this kind; an attribute as it is."""
+    if isinstance(value, ir.Attribute):
+        return value
+    if kind is ir.IntegerAttr:
+        return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+    if kind is ir.FloatAttr:
+        return ir.FloatAttr.get(ir.F64Type.get(), value, loc=ir.Location.unknown())
+    if kind is ir.TypeAttr:
+        return ir.TypeAttr.get(ir.Type.parse(value) if isinstance(value, str) else value)
+    if kind is ir.DenseI64ArrayAttr:
+        return ir.DenseI64ArrayAttr.get([int(v) for v in value])
+    return kind.get(value)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def check_attribute(op: str, key: str, kind: type, attribute: ir.Attribute) -> None:
+    """Hold an attribute against its declared kind; one number has one spelling. Raises IRError naming op and key."""
+    fits = isinstance(attribute, kind)
+    if isinstance(attribute, ir.IntegerAttr):
+        number = attribute.type
+        fits = fits and isinstance(number, ir.IntegerType) and number.width == 64 and number.is_signless
+    elif isinstance(attribute, ir.FloatAttr):
+        fits = fits and isinstance(attribute.type, ir.F64Type)
+    if not fits:
+        raise IRError(f"{op}: attribute '{key}' must be {_ATTRIBUTE_TEXT[kind]}, but is {attribute}")
+
+
+def describe(location: ir.Location) -> str:
+    """A location as a person would write it: node names, or file:line:column."""
+    return str(location).removeprefix("loc(").removesuffix(")").replace('"', "'")
+
+
+def node_names(location: ir.Location) -> list[str]:
+    """The names in a location (ONNX nodes), those of a fused one in order without repeats."""
+    if location.is_a_fused():
+        return list(dict.fromkeys(name for part in location.locations for name in node_names(part)))
+    return [location.name_str] if location.is_a_name() else []

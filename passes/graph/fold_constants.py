@@ -1,0 +1,53 @@
+"""ai-fold-constants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from aiopt.dialects import ext
+from aiopt.dialects.ai import AiDialect, Trait
+from aiopt.passes.base import Pass
+from aiopt.passes.rewrite import Rewriter, constant_value, rewrite
+from aiopt.passes.unit import Unit
+
+FREE_BYTES = 1 << 20  # results up to this size are folded whatever the size of the operands
+
+
+@dataclass(frozen=True)
+class FoldConstants(Pass):
+    """Before: an `ai` op of one result whose operands are constants. After: a constant, from the numpy reference.
+
+    A result above 1 MiB that is more than twice its operands together (a broadcast) stays an op, so that folding
+    cannot blow up the weights.
+    """
+
+    name: ClassVar[str] = "ai-fold-constants"
+
+    def run(self, unit: Unit) -> None:
+        foldable = [op for op in AiDialect.operations.values() if Trait.CONSTANT not in op.traits]
+        rewrite(unit, dict.fromkeys(foldable, (_fold_op,)))
+
+
+def _fold_op(op: ext.Operation, rewriter: Rewriter) -> bool:
+    (out,) = op.operation.results
+    operands = [ext.type_of(value) for value in op.operation.operands]
+    if ext.type_of(out).nbytes > max(FREE_BYTES, 2 * sum(kind.nbytes for kind in operands)):
+        return False
+    arrays = [_arrays(group, rewriter) for group in op.operand_groups()]
+    flat = [array for group in arrays for array in (group if isinstance(group, list) else [group])]
+    known = sum(array is not None for array in flat)
+    if known < len(operands):
+        return False
+    (result,) = op.evaluate(arrays)
+    names = ext.node_names(op.location)
+    return rewriter.replace(rewriter.constant(np.asarray(result), names[0] if names else "folded"))
+
+
+def _arrays(group: Any, rewriter: Rewriter) -> Any:
+    """The values of one operand slot, as `evaluate` takes them: None, an array or a list."""
+    if isinstance(group, list):
+        return [_arrays(value, rewriter) for value in group]
+    return None if group is None else constant_value(group, rewriter.unit)

@@ -1,0 +1,82 @@
+"""Ops that move elements nowhere, or twice. No arithmetic is touched, so every bit of the result stays."""
+
+from __future__ import annotations
+
+from aiopt.dialects import ext
+from aiopt.dialects.ai import BroadcastToOp, ConcatOp, ReshapeOp, SliceOp, Trait, TransposeOp
+from aiopt.passes.rewrite import Pattern, Rewriter, defining
+
+
+def _drop_same_type(op: ReshapeOp | BroadcastToOp, rewriter: Rewriter) -> bool:
+    """reshape or broadcast_to of x to its own shape -> x."""
+    return op.input.type == op.out.type and rewriter.replace(op.input)
+
+
+def _merge_reshapes(op: ReshapeOp, rewriter: Rewriter) -> bool:
+    """reshape(reshape(x)) -> one reshape: both keep the row-major order of the elements."""
+    inner = defining(op.input)
+    if not isinstance(inner, ReshapeOp):
+        return False
+    return rewriter.replace(rewriter.create(ReshapeOp, inner.input, **op.python_attributes()))
+
+
+def _drop_identity_transpose(op: TransposeOp, rewriter: Rewriter) -> bool:
+    """transpose by (0, 1, ..., n-1) -> x."""
+    permutation = list(op.permutation)
+    return permutation == sorted(permutation) and rewriter.replace(op.input)
+
+
+def _merge_transposes(op: TransposeOp, rewriter: Rewriter) -> bool:
+    """transpose(transpose(x)) -> one transpose; axis i of the result is axis inner[outer[i]] of x."""
+    inner = defining(op.input)
+    if not isinstance(inner, TransposeOp):
+        return False
+    first = list(inner.permutation)
+    permutation = [first[axis] for axis in op.permutation]
+    return rewriter.replace(rewriter.create(TransposeOp, inner.input, permutation=permutation))
+
+
+def _reshape_instead_of_transpose(op: TransposeOp, rewriter: Rewriter) -> bool:
+    """transpose that moves axes of size 1 only -> reshape: the elements keep their order."""
+    shape = ext.type_of(op.input).shape
+    moved = [axis for axis in op.permutation if shape[axis] != 1]
+    if moved != sorted(moved):
+        return False
+    return rewriter.replace(rewriter.create(ReshapeOp, op.input, shape=ext.type_of(op.out).shape))
+
+
+def _drop_whole_slice(op: SliceOp, rewriter: Rewriter) -> bool:
+    """slice of everything -> x. With every size full and start 0, the verifier leaves no step but 1."""
+    return op.input.type == op.out.type and not any(op.starts) and rewriter.replace(op.input)
+
+
+def _drop_single_concat(op: ConcatOp, rewriter: Rewriter) -> bool:
+    """concat of one operand -> that operand."""
+    operands = op.operation.operands
+    return len(operands) == 1 and rewriter.replace(operands[0])
+
+
+def _drop_broadcast_operand(op: ext.Operation, rewriter: Rewriter) -> bool:
+    """f(x, broadcast_to(y)) -> f(x, y) where x has the result's shape: binary ops broadcast by themselves."""
+    operands = list(op.operation.operands)
+    for index, value in enumerate(operands):
+        inner = defining(value)
+        if isinstance(inner, BroadcastToOp) and operands[1 - index].type == op.operation.results[0].type:
+            operands[index] = inner.input
+            return rewriter.replace(rewriter.create(type(op), *operands))
+    return False
+
+
+PATTERNS: dict[type[ext.Operation], tuple[Pattern, ...]] = {
+    ReshapeOp: (_drop_same_type, _merge_reshapes),
+    BroadcastToOp: (_drop_same_type,),
+    TransposeOp: (_drop_identity_transpose, _merge_transposes, _reshape_instead_of_transpose),
+    SliceOp: (_drop_whole_slice,),
+    ConcatOp: (_drop_single_concat,),
+}
+
+
+def binary_patterns(operations: list[type[ext.Operation]]) -> dict[type[ext.Operation], tuple[Pattern, ...]]:
+    """The patterns that hold for every elementwise op of two operands among these."""
+    chosen = [op for op in operations if Trait.ELEMENTWISE in op.traits and len(op.operand_slots) == 2]
+    return dict.fromkeys(chosen, (_drop_broadcast_operand,))

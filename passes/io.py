@@ -1,0 +1,188 @@
+"""Units as files: MLIR text or bytecode, with the values of the constants in a safetensors file beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from mlir import ir
+
+from aiopt.dialects import ext
+from aiopt.dialects.ai import AiDialect
+from aiopt.passes import spec
+from aiopt.passes.spec import Level
+from aiopt.passes.unit import Unit
+from aiopt.support.errors import IRError, ModelError, OutputError
+from aiopt.support.files import is_special, read_input, staged, write_output
+from aiopt.support.weights import ELIDED, WeightStore
+
+BYTECODE_MAGIC = b"ML\xefR"
+
+
+def new_context() -> ir.Context:
+    """A context with upstream's dialects and `ai`; others are refused. It never has threads, so forks stay safe."""
+    context = ir.Context()
+    context.enable_multithreading(False)
+    AiDialect.load(context)
+    return context
+
+
+def is_mlir(model: object) -> bool:
+    """True for MLIR text or bytecode, given as a path or as bytes; False for anything else, such as an ONNX model.
+
+    A name that ends in .mlir, .mlirbc or .onnx decides, else the contents. Raises ModelError for an unreadable file.
+    """
+    if isinstance(model, (str, Path)):
+        suffix = Path(model).suffix
+        if suffix in (".mlir", ".mlirbc", ".onnx"):
+            return suffix != ".onnx"
+        model = read_input(model)
+    return isinstance(model, bytes) and _looks_like_mlir(model)
+
+
+def read_unit(source: str | Path | bytes, context: ir.Context, folder: Path | None = None) -> Unit:
+    """Read a unit from a file, or from the bytes of MLIR text or bytecode, which errors call `<stdin>`.
+
+    `ai.weights` is relative to the file's folder, or to `folder` (default: the current one).
+    Raises IRError with file:line:column if the IR is invalid, ModelError if the file or its weights cannot be read.
+    """
+    module = _parse(source, context)
+    unit = Unit(module)
+    with context:
+        ext.verify(module)
+        _check_level(unit)
+    if not isinstance(source, bytes):
+        folder = Path(source).parent
+    unit.weights = _read_weights(module, folder or Path())
+    return unit
+
+
+def write_unit(unit: Unit, output: Path | None, elide: bool = False, debug_info: bool = False) -> None:
+    """Write a unit as text to a file, None being the standard output.
+
+    The values its constants refer to go to `<stem>.safetensors` beside the file. They are left out, and
+    `ai.weights` is "elided", on `elide`, on the standard output, and if no value is known (text read without weights).
+    Raises OutputError if a file cannot be written, ModelError if some values are known and some are not.
+    """
+    keys = _referenced_keys(unit.module)
+    beside = output is not None and not elide and not is_special(output) and any(key in unit.weights for key in keys)
+    if not beside or output is None:
+        text = _print(unit.module, ELIDED if keys else None, debug_info)
+        write_output(output, text)
+        return
+    for key in keys:
+        unit.weights[key]
+    weights = output.with_suffix(".safetensors")
+    if weights == output:
+        raise OutputError(f"cannot write '{output}': the weights go into a file of this name; end it in .mlir")
+    text = _print(unit.module, weights.name, debug_info)
+    with staged(output, text):  # the text takes its name last, so that it never stands beside weights not its own
+        _save_weights(unit.weights, weights, keys)
+
+
+def _looks_like_mlir(data: bytes) -> bool:
+    if data.startswith(BYTECODE_MAGIC):
+        return True
+    try:
+        # ONNX files can be valid UTF-8 by chance, but hold bytes that text does not: 8 is the tag of ir_version.
+        return not any(character in data.decode() for character in "\0\b")
+    except UnicodeDecodeError:
+        return False
+
+
+def _parse(source: str | Path | bytes, context: ir.Context) -> ir.Module:
+    try:
+        if isinstance(source, bytes):
+            return ir.Module.parse(source, context)
+        with open(source, "rb"):  # says why a file cannot be opened, which MLIR does not
+            path = Path(source)
+        # To MLIR a path of "-" alone would be the standard input.
+        return ir.Module.parseFile("./-" if str(path) == "-" else str(path), context)
+    except OSError as error:
+        raise ModelError(f"cannot read '{source}': {error.strerror}") from error
+    except ir.MLIRError as error:
+        raise IRError(_first_diagnostic(error, "<stdin>" if isinstance(source, bytes) else str(source))) from error
+
+
+def _first_diagnostic(error: ir.MLIRError, name: str) -> str:
+    diagnostics = error.error_diagnostics
+    if not diagnostics:
+        return f"{name}: {error}"
+    first = diagnostics[0]
+    place = first.location
+    where = f":{place.start_line}:{place.start_col}" if place.is_a_file() else ""
+    # The advice that follows is a flag of mlir-opt's which aiopt does not have: its passes know what they work on.
+    message = first.message.partition(". If this is intended, please use -allow-unregistered-dialect")[0]
+    return f"{name}{where}: {message}"
+
+
+def _check_level(unit: Unit) -> None:
+    attributes = unit.module.operation.attributes
+    if "ai.level" not in attributes:
+        return
+    known = [level.value for level in Level]
+    value = attributes["ai.level"]
+    if not isinstance(value, ir.StringAttr) or value.value not in known:
+        raise IRError(f"ai.level must be one of {', '.join(known)}, not {value}")
+    spec.check(unit.module, Level(value.value))
+
+
+def _read_weights(module: ir.Module, folder: Path) -> WeightStore:
+    attributes = module.operation.attributes
+    if "ai.weights" not in attributes:
+        return WeightStore()
+    name = attributes["ai.weights"]
+    if not isinstance(name, ir.StringAttr):
+        raise IRError(f"ai.weights must be the name of a safetensors file, not {name}")
+    if name.value == ELIDED:
+        raise ModelError(
+            'this text was written without its weights (ai.weights = "elided") and cannot be loaded: '
+            "write it to a file (-o) without --elide-weights"
+        )
+    path = folder / name.value
+    if not path.exists():
+        raise ModelError(
+            f"the weights '{path}' (attribute ai.weights) are missing: move the file beside the text, or remove the "
+            "attribute to work without values"
+        )
+    return WeightStore.load(path)
+
+
+def _referenced_keys(module: ir.Module) -> set[str]:
+    """The keys of `ai.constant` ops and, once memory is planned, of `ai.weights_layout`."""
+    constants = (op for op in ext.operations(module) if op.operation.name == "ai.constant")
+    keys = {op.operation.attributes["key"].value for op in constants}  # pyright: ignore[reportAttributeAccessIssue]
+    attributes = module.operation.attributes
+    if "ai.weights_layout" in attributes:
+        keys |= {entry.name for entry in attributes["ai.weights_layout"]}  # pyright: ignore
+    return keys
+
+
+def _print(module: ir.Module, weights: str | None, debug_info: bool) -> bytes:
+    """The text, with `ai.weights` set for as long as it takes to print it."""
+    attributes = module.operation.attributes
+    before = attributes.get("ai.weights")
+    with module.context:
+        _set(attributes, ir.StringAttr.get(weights) if weights else None)
+    try:
+        text: Any = module.operation.get_asm(binary=True, enable_debug_info=debug_info)
+    finally:
+        _set(attributes, before)
+    return text + b"\n"  # as mlir-opt, which ends its output in an empty line
+
+
+def _set(attributes: ir.OpAttributeMap, value: ir.Attribute | None) -> None:
+    if value is not None:
+        attributes["ai.weights"] = value
+    elif "ai.weights" in attributes:
+        del attributes["ai.weights"]
+
+
+def _save_weights(weights: WeightStore, path: Path, keys: set[str]) -> None:
+    # Imported here as in WeightStore.save: most runs of a pass write no weights.
+    from safetensors import SafetensorError
+
+    try:
+        weights.save(path, keys)
+    except (OSError, SafetensorError) as error:
+        raise OutputError(f"cannot write the weights '{path}': {error}") from error

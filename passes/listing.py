@@ -1,0 +1,65 @@
+"""The list of passes for people: aiopt's own from their classes, upstream's as upstream prints them."""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+import re
+import subprocess
+import sys
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import get_type_hints
+
+from mlir import _mlir_libs
+
+from aiopt.passes.base import Configurable, NamedPipeline
+from aiopt.passes.registry import registered
+from aiopt.support.errors import CompileError
+
+_PRINT_PASSES = "_ZN4mlir21printRegisteredPassesEv"  # mlir::printRegisteredPasses(): the C API has no such call
+
+
+def list_passes() -> str:
+    """All names that may stand in a pipeline, with what they do and their options."""
+    classes = [cls for _, cls in sorted(registered().items())]
+    pipelines = [cls for cls in classes if issubclass(cls, NamedPipeline)]
+    passes = [cls for cls in classes if not issubclass(cls, NamedPipeline)]
+    parts = [
+        ("aiopt's pipelines:", "\n".join(map(_describe, pipelines))),
+        ("aiopt's passes:", "\n".join(map(_describe, passes))),
+        ("upstream's passes:", _upstream()),
+    ]
+    return "\n".join(f"{title}\n{text}" for title, text in parts if text) + "\n"
+
+
+def _describe(cls: type[Configurable]) -> str:
+    text = " ".join((inspect.getdoc(cls) or "").split("\n\n")[0].split())
+    lines = [f"  {cls.name:<48}-   {text}"]
+    hints = get_type_hints(cls)
+    for field in fields(cls):
+        option = f"{field.name.replace('_', '-')}=<{hints[field.name].__name__}>"
+        default = "required" if field.default is MISSING else f"default {str(field.default).lower()}"
+        lines.append(f"    {option:<46}- {default}")
+    return "\n".join(lines)
+
+
+def _upstream() -> str:
+    """Upstream's list with the names as pipelines spell them, without dashes.
+
+    It is printed by a process of its own: only at a regular exit does native code flush what it printed.
+    """
+    command = [sys.executable, "-c", f"from {__name__} import print_upstream; print_upstream()"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise CompileError(f"MLIR could not list its passes: {done.stderr}")
+    _, _, text = done.stdout.partition("\n")
+    return re.sub(r"^( +)--(\S+)", r"\1\2  ", text, flags=re.MULTILINE).rstrip("\n")
+
+
+def print_upstream() -> None:
+    """Let MLIR print the passes it has registered (importing mlir has registered them all)."""
+    library = ctypes.CDLL(str(Path(_mlir_libs.__file__).with_name("libMLIRPythonCAPI.so")))
+    print_passes = library[_PRINT_PASSES]
+    print_passes.restype = None
+    print_passes()

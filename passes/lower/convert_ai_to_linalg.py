@@ -1,0 +1,188 @@
+"""From KERNELS to TENSOR: kernels become destination-passing on buffers, their bodies linalg on tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from mlir import ir
+from mlir.dialects import arith, bufferization, func, memref
+
+from aiopt.dialects import ai
+from aiopt.dialects.ai import Trait
+from aiopt.dialects.ext import Operation, type_of
+from aiopt.passes.base import Pass, functions
+from aiopt.passes.lower.linalg import FAMILIES
+from aiopt.passes.lower.linalg.builder import memref_type, stored, tensor_type
+from aiopt.passes.lower.linalg.rules import RULES, Operand, Squeezed, reassociation, splat_operand
+from aiopt.passes.spec.base import Level
+from aiopt.passes.unit import Unit
+from aiopt.support.errors import UnsupportedError
+from aiopt.support.types import TensorType
+
+assert FAMILIES
+
+
+@dataclass(frozen=True)
+class ConvertAiToLinalg(Pass):
+    """Before: kernels of `ai` ops on tensors, called by @main. After: kernels of linalg ops, destinations as arguments.
+
+    Each op is lowered by the rule of its class (`passes/lower/linalg`). In @main every kernel result becomes an
+    allocation or one of the output arguments, every constant a buffer, every view a reinterpret_cast.
+    """
+
+    name: ClassVar[str] = "convert-ai-to-linalg"
+    requires = Level.KERNELS
+    ensures = Level.TENSOR
+
+    def run(self, unit: Unit) -> None:
+        for function in functions(unit.module):
+            if function.name.value == "main":
+                _convert_main(function, unit)
+            else:
+                _convert_kernel(function)
+
+
+def _convert_kernel(old: func.FuncOp) -> None:
+    block = old.entry_block
+    inputs = [type_of(argument) for argument in block.arguments]
+    outputs = [type_of(kind) for kind in old.type.results]
+    new = _declare(old, [memref_type(kind) for kind in inputs + outputs])
+    new.attributes["ai.whole_axes"] = ir.DenseI64ArrayAttr.get(_folded_axes(block, outputs[0].rank))
+    with ir.InsertionPoint(new.add_entry_block()):
+        lowered: dict[ir.Value, Operand] = {}
+        for argument, kind, buffer in zip(block.arguments, inputs, new.arguments, strict=False):
+            value = bufferization.to_tensor(tensor_type(kind), buffer, restrict=True)
+            lowered[argument] = Operand(kind, value)
+        for op in block.operations:
+            with op.location:
+                if isinstance(op, func.ReturnOp):
+                    _store_results([lowered[value] for value in op.operands], new.arguments[len(inputs) :])
+                else:
+                    _convert_op(op, lowered)
+    old.erase()
+
+
+def _folded_axes(block: ir.Block, rank: int) -> list[int]:
+    """Axes of the kernel's result that an op folds and later ops spread again: tiling them would repeat the fold."""
+    axes: set[int] = set()
+    for op in block.operations:
+        if not isinstance(op, Operation) or any(type_of(v).rank != rank for v in (op.results[0], op.operands[0])):
+            continue
+        if isinstance(op, ai.SoftmaxOp):
+            axes.add(op.axis.value)
+        elif Trait.REDUCTION in op.traits:
+            axes.update(op.python_attributes()["axes"])
+    return sorted(axes)
+
+
+def _convert_op(op: ir.OpView, lowered: dict[ir.Value, Operand]) -> None:
+    if isinstance(op, arith.ConstantOp):
+        splat = splat_operand(op.result)
+        assert splat is not None, "constants inside kernels have equal elements"
+        lowered[op.result] = splat
+        return
+    rule = RULES.get(type(op))
+    if rule is None or not isinstance(op, Operation):
+        raise UnsupportedError(f"convert-ai-to-linalg has no rule for {op.operation.name}")
+    operands = [
+        [lowered[v] for v in group] if isinstance(group, list) else None if group is None else lowered[group]
+        for group in op.operand_groups()
+    ]
+    lowered[op.results[0]] = Operand(type_of(op.results[0]), rule(op, *operands))
+
+
+def _store_results(results: list[Operand], destinations: list[ir.Value]) -> None:
+    for operand, destination in zip(results, destinations, strict=True):
+        value, target = operand.lowered, destination
+        if isinstance(value, Squeezed):
+            target = _collapsed(value, operand.type, destination)
+            value = value.value
+        elif value is None:
+            value = operand.value
+        bufferization.materialize_in_destination(None, value, target, restrict=True, writable=True)
+    func.ReturnOp([])
+
+
+def _collapsed(squeezed: Squeezed, kind: TensorType, destination: ir.Value) -> ir.Value:
+    """The destination without the size-1 axes, so that the value is stored without changing its shape first."""
+    view = ir.MemRefType.get(list(squeezed.value.type.shape), squeezed.value.type.element_type)
+    groups = reassociation(squeezed, kind.rank)
+    return memref.CollapseShapeOp(view, destination, groups).result
+
+
+def _convert_main(old: func.FuncOp, unit: Unit) -> None:
+    block = old.entry_block
+    inputs, outputs = list(old.type.inputs), list(old.type.results)
+    new = _declare(old, [memref_type(type_of(kind)) for kind in inputs + outputs])
+    new.attributes["arg_attrs"] = _argument_attributes(old)
+    with ir.InsertionPoint(new.add_entry_block()):
+        buffers: dict[ir.Value, ir.Value] = dict(zip(block.arguments, new.arguments, strict=False))
+        terminator = block.operations[len(block.operations) - 1]
+        returned = dict(zip(terminator.operands, list(new.arguments)[len(inputs) :], strict=True))
+        for op in block.operations:
+            with op.location:
+                _convert_main_op(op, buffers, returned, unit)
+    old.erase()
+
+
+def _convert_main_op(
+    op: ir.OpView, buffers: dict[ir.Value, ir.Value], returned: dict[ir.Value, ir.Value], unit: Unit
+) -> None:
+    if isinstance(op, func.CallOp):
+        results = [returned[r] if r in returned else _allocate(type_of(r)) for r in op.results]
+        call = func.CallOp([], op.callee, [*(buffers[v] for v in op.operands), *results])
+        if "ai.nodes" in op.attributes:
+            call.attributes["ai.nodes"] = op.attributes["ai.nodes"]
+        buffers.update(zip(op.results, results, strict=True))
+    elif isinstance(op, ai.ReshapeOp):
+        buffers[op.out] = _viewed(buffers[op.input], type_of(op.out))
+    elif isinstance(op, ai.ConstantOp):
+        buffers[op.results[0]] = _constant_buffer(op.key.value, type_of(op.results[0]))
+    elif isinstance(op, arith.ConstantOp):
+        kind = type_of(op.result)
+        values = np.array(op.value).reshape(kind.shape).astype(kind.dtype)
+        buffers[op.result] = _constant_buffer(unit.weights.add("constant", values), kind)
+    else:
+        func.ReturnOp([])
+
+
+def _constant_buffer(key: str, kind: TensorType) -> ir.Value:
+    constant = ai.ConstantOp(key=key, results=[stored(kind)])
+    return bufferization.to_buffer(memref_type(kind), constant.results[0], read_only=True)
+
+
+def _allocate(kind: TensorType) -> ir.Value:
+    return memref.AllocOp(memref_type(kind), [], []).result
+
+
+def _viewed(buffer: ir.Value, kind: TensorType) -> ir.Value:
+    strides = [int(np.prod(kind.shape[axis + 1 :], dtype=np.int64)) for axis in range(kind.rank)]
+    return memref.ReinterpretCastOp(memref_type(kind), buffer, [], [], [], [0], list(kind.shape), strides).result
+
+
+def _declare(old: func.FuncOp, inputs: list[ir.Type]) -> func.FuncOp:
+    """A function of the same name, attributes and place, taking `inputs` and returning nothing."""
+    visibility = old.visibility.value if "sym_visibility" in old.attributes else None
+    with old.location:
+        new = func.FuncOp(old.name.value, (inputs, []), visibility=visibility, ip=ir.InsertionPoint(old))
+    for key in old.attributes:
+        if key not in ("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs"):
+            new.attributes[key] = old.attributes[key]
+    return new
+
+
+def _argument_attributes(old: func.FuncOp) -> ir.ArrayAttr:
+    """The attributes of arguments and results in one list; `ai.element` keeps the element type memory does not show."""
+
+    def declared(key: str, kinds: list[ir.Type], extra: dict[str, ir.Attribute]) -> list[ir.DictAttr]:
+        given = old.attributes[key] if key in old.attributes else [ir.DictAttr.get({})] * len(kinds)
+        entries = []
+        for entry, kind in zip(given, map(type_of, kinds), strict=True):
+            element = {} if stored(kind) == kind else {"ai.element": ir.StringAttr.get(kind.element)}
+            entries.append(ir.DictAttr.get({**{item.name: item.attr for item in entry}, **element, **extra}))
+        return entries
+
+    outputs = declared("res_attrs", list(old.type.results), {"ai.output": ir.UnitAttr.get()})
+    return ir.ArrayAttr.get(declared("arg_attrs", list(old.type.inputs), {}) + outputs)

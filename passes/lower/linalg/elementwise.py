@@ -1,0 +1,144 @@
+"""Elementwise ops: one scalar expression over broadcast operands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mlir import ir
+from mlir.dialects import arith, math
+
+from aiopt.dialects import ai
+from aiopt.dialects.ext import Operation, type_of
+from aiopt.passes.lower.linalg.builder import PARALLEL, Scalar, constant, dims, empty, generic, pointwise
+from aiopt.passes.lower.linalg.rules import Operand, lowers
+from aiopt.support.types import FLOATS, UNSIGNED, TensorType
+
+Expression = Callable[..., Scalar]
+
+
+def _unary_sigmoid(x: Scalar) -> Scalar:
+    one = constant(1, x.type)
+    return arith.divf(one, arith.addf(one, math.exp(arith.negf(x))))
+
+
+def _relu(x: Scalar) -> Scalar:
+    zero = constant(0, x.type)
+    return arith.maximumf(x, zero) if isinstance(x.type, ir.FloatType) else arith.maxsi(x, zero)
+
+
+def _absolute(x: Scalar) -> Scalar:
+    return math.absf(x) if isinstance(x.type, ir.FloatType) else math.absi(x)
+
+
+def _negative(x: Scalar) -> Scalar:
+    return arith.negf(x) if isinstance(x.type, ir.FloatType) else arith.subi(constant(0, x.type), x)
+
+
+_UNARY: dict[type[Operation], Expression] = {
+    ai.IdentityOp: lambda x: x,
+    ai.NegOp: _negative,
+    ai.AbsOp: _absolute,
+    ai.ExpOp: math.exp,
+    ai.LogOp: math.log,
+    ai.SqrtOp: math.sqrt,
+    ai.TanhOp: math.tanh,
+    ai.ErfOp: math.erf,
+    ai.SigmoidOp: _unary_sigmoid,
+    ai.ReluOp: _relu,
+}
+# float, signed, unsigned; bool is none of them
+_BINARY: dict[type[Operation], tuple[Expression, Expression, Expression]] = {
+    ai.AddOp: (arith.addf, arith.addi, arith.addi),
+    ai.SubOp: (arith.subf, arith.subi, arith.subi),
+    ai.MulOp: (arith.mulf, arith.muli, arith.muli),
+    ai.DivOp: (arith.divf, arith.divsi, arith.divui),
+    ai.PowOp: (math.powf, math.ipowi, math.ipowi),
+    ai.MaximumOp: (arith.maximumf, arith.maxsi, arith.maxui),
+    ai.MinimumOp: (arith.minimumf, arith.minsi, arith.minui),
+}
+
+
+def elementwise(operands: list[Operand], out: TensorType, expression: Expression) -> ir.Value:
+    """Lower an expression over broadcast operands; splats become scalars inside."""
+    tensors = [operand for operand in operands if operand.splat is None]
+    inputs = [operand.broadcast(out.shape) for operand in tensors]
+
+    def body(*scalars: Scalar) -> Scalar:
+        remaining = iter(scalars)
+        return expression(*(o.scalar() if o.splat is not None else next(remaining) for o in operands))
+
+    return pointwise(inputs, out, body)
+
+
+@lowers(*_UNARY)
+def _lower_unary(op: Operation, operand: Operand) -> ir.Value:
+    return elementwise([operand], type_of(op.results[0]), _UNARY[type(op)])
+
+
+@lowers(*_BINARY)
+def _lower_binary(op: Operation, lhs: Operand, rhs: Operand) -> ir.Value:
+    floating, signed, unsigned = _BINARY[type(op)]
+    element = lhs.type.element
+    expression = floating if element in FLOATS else unsigned if element in UNSIGNED else signed
+    return elementwise([lhs, rhs], type_of(op.results[0]), expression)
+
+
+@lowers(ai.BroadcastToOp)
+def _lower_broadcast_to(op: Operation, operand: Operand) -> ir.Value:
+    return elementwise([operand], type_of(op.results[0]), lambda x: x)
+
+
+@lowers(ai.CastOp)
+def _lower_cast(op: Operation, operand: Operand) -> ir.Value:
+    out = type_of(op.results[0])
+    return elementwise([operand], out, lambda x: cast(x, operand.type.element, out.element))
+
+
+def cast(x: Scalar, source: str, target: str) -> Scalar:
+    """Convert a scalar as numpy's astype does for values in range; NaN to bool is true."""
+    if target == "i1":
+        return _to_bool(x)
+    if source == "i1":
+        source = "ui8"
+    kind = ir.Type.parse(target.removeprefix("u"))
+    if source in FLOATS and target in FLOATS:
+        wider = ir.FloatType(kind).width - ir.FloatType(x.type).width
+        return arith.extf(kind, x) if wider > 0 else arith.truncf(kind, x) if wider < 0 else x
+    if source in FLOATS:
+        return arith.fptoui(kind, x) if target in UNSIGNED else arith.fptosi(kind, x)
+    if target in FLOATS:
+        return arith.uitofp(kind, x) if source in UNSIGNED else arith.sitofp(kind, x)
+    wider = ir.IntegerType(kind).width - ir.IntegerType(x.type).width
+    if wider < 0:
+        return arith.trunci(kind, x)
+    extend = arith.extui if source in UNSIGNED else arith.extsi
+    return extend(kind, x) if wider > 0 else x
+
+
+def _to_bool(x: Scalar) -> Scalar:
+    byte = ir.IntegerType.get_signless(8)
+    zero = constant(0, x.type)
+    if isinstance(x.type, ir.FloatType):
+        return arith.extui(byte, arith.cmpf(arith.CmpFPredicate.UNE, x, zero))
+    return arith.extui(byte, arith.cmpi(arith.CmpIPredicate.ne, x, zero))
+
+
+@lowers(ai.BatchNormOp)
+def _lower_batch_norm(op: ai.BatchNormOp, x: Operand, *statistics: Operand) -> ir.Value:
+    out = type_of(op.results[0])
+    channel = [dims(out.rank)[1]]
+    inputs = [(x.value, dims(out.rank)), *((s.value, channel) for s in statistics)]
+    epsilon = op.epsilon.value
+
+    def body(x: Scalar, scale: Scalar, bias: Scalar, mean: Scalar, variance: Scalar) -> Scalar:
+        deviation = math.sqrt(arith.addf(variance, constant(epsilon, variance.type)))
+        return arith.addf(arith.mulf(arith.divf(arith.subf(x, mean), deviation), scale), bias)
+
+    return pointwise(inputs, out, body)
+
+
+def scaled(value: ir.Value, out: TensorType, expression: Expression) -> ir.Value:
+    """Apply a scalar expression to every element of a lowered tensor."""
+    return generic(
+        [(value, dims(out.rank))], (empty(out), dims(out.rank)), [PARALLEL] * out.rank, lambda x, _: expression(x)
+    )

@@ -1,0 +1,77 @@
+"""Ops that move elements."""
+
+from __future__ import annotations
+
+from mlir import ir
+from mlir.dialects import arith, linalg, tensor
+
+from aiopt.dialects import ai
+from aiopt.dialects.ext import type_of
+from aiopt.passes.lower.linalg.builder import constant, dims, element_type, empty, pointwise, tensor_type
+from aiopt.passes.lower.linalg.rules import Operand, lowers
+from aiopt.support.types import TensorType
+
+
+@lowers(ai.TransposeOp)
+def _lower_transpose(op: ai.TransposeOp, x: Operand) -> ir.Value:
+    out = type_of(op.results[0])
+    loops = dims(out.rank)
+    source = {axis: loops[position] for position, axis in enumerate(op.permutation)}
+    return pointwise([(x.value, [source[axis] for axis in range(out.rank)])], out, lambda v: v)
+
+
+@lowers(ai.SliceOp)
+def _lower_slice(op: ai.SliceOp, x: Operand) -> ir.Value:
+    """Negative steps are read through an index expression: a subset op takes none."""
+    out = type_of(op.results[0])
+    starts, sizes, steps = list(op.starts), list(op.sizes), list(op.steps)
+    if all(step > 0 for step in steps):
+        kind = tensor_type(out)
+        part = tensor.ExtractSliceOp(kind, x.value, [], [], [], starts, sizes, steps).result
+        return pointwise([(part, dims(out.rank))], out, lambda v: v)
+    return _reversed(x, starts, steps, out)
+
+
+def _reversed(x: Operand, starts: list[int], steps: list[int], out: TensorType) -> ir.Value:
+    source = x.value
+
+    def body() -> ir.Value:
+        index = ir.IndexType.get()
+        at = [
+            arith.addi(constant(start, index), arith.muli(linalg.IndexOp(axis).result, constant(step, index)))
+            for axis, (start, step) in enumerate(zip(starts, steps, strict=True))
+        ]
+        return tensor.ExtractOp(source, at).result
+
+    return pointwise([], out, body)
+
+
+@lowers(ai.ConcatOp)
+def _lower_concat(op: ai.ConcatOp, inputs: list[Operand]) -> ir.Value:
+    out = type_of(op.results[0])
+    axis = op.axis.value
+    result, at = empty(out), 0
+    for operand in inputs:
+        offsets = [at if a == axis else 0 for a in range(out.rank)]
+        sizes, ones = list(operand.type.shape), [1] * out.rank
+        result = tensor.InsertSliceOp(operand.value, result, [], [], [], offsets, sizes, ones).result
+        at += operand.type.shape[axis]
+    return result
+
+
+@lowers(ai.ReshapeOp)
+def _lower_reshape(op: ai.ReshapeOp, x: Operand) -> ir.Value:
+    out = type_of(op.results[0])
+    flat = x.value
+    if x.type.rank > 1:
+        kind = ir.RankedTensorType.get([x.type.size], element_type(x.type))
+        flat = tensor.CollapseShapeOp(kind, flat, [list(range(x.type.rank))]).result
+    elif x.type.rank == 0:
+        kind = ir.RankedTensorType.get([1], element_type(x.type))
+        flat = tensor.ExpandShapeOp(kind, flat, [], [], [1]).result
+    if out.rank == 1:
+        return flat
+    groups = [list(range(out.rank))] if out.rank else []
+    if out.rank == 0:
+        return tensor.CollapseShapeOp(tensor_type(out), flat, groups).result
+    return tensor.ExpandShapeOp(tensor_type(out), flat, groups, [], list(out.shape)).result

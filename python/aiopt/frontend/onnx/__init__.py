@@ -1,0 +1,5 @@
+"""ONNX models (opsets 7 and later) to the `ai` dialect."""
+
+from aiopt.frontend.onnx.importer import import_model
+
+__all__ = ["import_model"]

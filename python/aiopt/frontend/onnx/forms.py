@@ -1,0 +1,52 @@
+"""Small forms many operators are made of; each returns its operand where there is nothing to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from aiopt.dialects import ai
+from aiopt.frontend.onnx.node import Node
+from aiopt.frontend.onnx.values import Value
+from aiopt.support.errors import ModelError
+
+
+def scalar(like: Value, number: float) -> Value:
+    """A known scalar of the element type of `like`."""
+    return Value.known(np.array(number, like.type.dtype))
+
+
+def cast(node: Node, x: Value, element: str) -> Value:
+    return x if x.element == element else node.emit(ai.CastOp, x, to=element)
+
+
+def reshape(node: Node, x: Value, shape: Sequence[int]) -> Value:
+    return x if x.shape == tuple(shape) else node.emit(ai.ReshapeOp, x, shape=list(shape))
+
+
+def transpose(node: Node, x: Value, permutation: Sequence[int]) -> Value:
+    unchanged = list(permutation) == list(range(x.rank))
+    return x if unchanged else node.emit(ai.TransposeOp, x, permutation=list(permutation))
+
+
+def take(node: Node, x: Value, starts: Sequence[int], sizes: Sequence[int], steps: Sequence[int]) -> Value:
+    """The box of `sizes` elements from `starts` on, every step-th."""
+    if tuple(sizes) == x.shape and all(step > 0 or size == 0 for step, size in zip(steps, sizes, strict=True)):
+        return x
+    return node.emit(ai.SliceOp, x, starts=list(starts), sizes=list(sizes), steps=list(steps))
+
+
+def normal_axis(axis: int, rank: int) -> int:
+    """An axis counted from the front. Errors: ModelError if it is out of range."""
+    if not -rank <= axis < rank:
+        raise ModelError(f"axis {axis} is out of range for a tensor of rank {rank}")
+    return axis % rank
+
+
+def normal_axes(axes: Sequence[int], rank: int) -> list[int]:
+    """Axes counted from the front, rising. Errors: ModelError if one is out of range or given twice."""
+    normal = sorted(normal_axis(axis, rank) for axis in axes)
+    if len(set(normal)) != len(normal):
+        raise ModelError(f"axes {list(axes)} name one axis twice")
+    return normal

@@ -1,0 +1,108 @@
+"""From a path, bytes or a ModelProto to a ModelProto that is whole enough to look at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import onnx
+import onnx.checker
+from google.protobuf.message import DecodeError
+
+from aiopt.support.errors import ModelError
+
+_MAX_NAME = 64
+
+
+def load(model: str | Path | bytes | onnx.ModelProto) -> tuple[onnx.ModelProto, str]:
+    """Read a model and say what to call it in messages.
+
+    Errors: ModelError if the file is missing, a folder, unreadable, not ONNX, or lacks its external data.
+    """
+    if isinstance(model, onnx.ModelProto):
+        proto, source = model, "the given ModelProto"
+    elif isinstance(model, (bytes, bytearray, memoryview)):
+        proto, source = _parse(bytes(model), "the given bytes"), "the given bytes"
+    elif isinstance(model, (str, Path)):
+        proto, source = _read(Path(model)), f"'{model}'"
+    else:
+        raise ModelError(f"a model is a path, bytes or an onnx.ModelProto, not {type(model).__name__}")
+    _require_graph(proto, source)
+    _require_text(proto, source)
+    _require_data(proto, source)
+    return proto, source
+
+
+def net_name(model: str | Path | bytes | onnx.ModelProto, graph_name: str) -> str:
+    """A C identifier for the net: from the file's name, else the graph's, else `net`."""
+    for candidate in (Path(model).stem if isinstance(model, (str, Path)) else "", graph_name):
+        name = re.sub(r"\W+", "_", candidate, flags=re.ASCII).strip("_")[:_MAX_NAME]
+        if name:
+            return f"net_{name}" if name[0].isdigit() else name
+    return "net"
+
+
+def _read(path: Path) -> onnx.ModelProto:
+    if path.is_dir():
+        raise ModelError(f"'{path}' is a folder: give the .onnx file inside it")
+    try:
+        data = path.read_bytes()
+    except (OSError, ValueError) as error:
+        raise ModelError(f"cannot read '{path}': {getattr(error, 'strerror', None) or error}") from error
+    proto = _parse(data, f"'{path}'")
+    try:
+        onnx.load_external_data_for_model(proto, str(path.parent))
+    except (OSError, ValueError, onnx.checker.ValidationError) as error:
+        raise ModelError(f"cannot read the external data of '{path}': {error}") from error
+    return proto
+
+
+def _parse(data: bytes, source: str) -> onnx.ModelProto:
+    if not data:
+        raise ModelError(f"{source} is empty, not an ONNX model")
+    try:
+        return onnx.load_model_from_string(data)
+    except (DecodeError, ValueError) as error:
+        raise ModelError(f"{source} is not an ONNX model or is cut off (protobuf: {error})") from error
+
+
+def _require_graph(proto: onnx.ModelProto, source: str) -> None:
+    if not proto.HasField("graph") or not proto.graph.output:
+        raise ModelError(f"{source} is not an ONNX model: it has no graph with outputs (broken or cut off?)")
+
+
+def _require_text(proto: onnx.ModelProto, source: str) -> None:
+    """Names are text: protobuf hands out bytes, not str, where a file holds what is not UTF-8."""
+    for name in _names(proto):
+        if not isinstance(name, str):
+            raise ModelError(f"{source} is broken: the name {name!r} in it is not UTF-8")
+
+
+def _names(proto: onnx.ModelProto) -> Iterator[object]:
+    graph = proto.graph
+    yield graph.name
+    for entry in proto.opset_import:
+        yield entry.domain
+    for node in graph.node:
+        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+        yield from (attribute.name for attribute in node.attribute)
+    yield from (tensor.name for tensor in graph.initializer)
+    for value in (*graph.input, *graph.output):
+        yield value.name
+        yield from (dim.dim_param for dim in value.type.tensor_type.shape.dim)
+
+
+def _require_data(proto: onnx.ModelProto, source: str) -> None:
+    """External data of every tensor is loaded; of bytes and protos it cannot be: they have no folder."""
+    for tensor in _tensors(proto):
+        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            raise ModelError(
+                f"tensor '{tensor.name}' of {source} lies in an external file: give the model's path instead, or call "
+                "onnx.load_external_data_for_model first"
+            )
+
+
+def _tensors(proto: onnx.ModelProto) -> list[onnx.TensorProto]:
+    constants = [a.t for node in proto.graph.node for a in node.attribute if a.type == onnx.AttributeProto.TENSOR]
+    return [*proto.graph.initializer, *constants]

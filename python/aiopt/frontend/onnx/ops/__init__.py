@@ -1,0 +1,1 @@
+"""What each ONNX operator means in `ai` ops: one function per operator and meaning, found by registry.py."""

@@ -1,0 +1,62 @@
+"""Handlers by operator and opset; those under `ops/` are discovered, two for one opset are an error."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from aiopt.frontend.onnx.node import Node
+from aiopt.frontend.onnx.values import Value
+
+OLDEST_OPSET = 7  # numpy broadcasting came with it
+NEWEST_OPSET = 28  # of onnx 1.23, against which the handlers were read
+
+Handler = Callable[[Node], Value | Sequence[Value]]
+
+_PACKAGE = "aiopt.frontend.onnx.ops"
+_handlers: dict[str, list[tuple[range, Handler]]] = {}
+
+
+def onnx_op(op_type: str, *, since: int = OLDEST_OPSET, until: int = NEWEST_OPSET) -> Callable[[Handler], Handler]:
+    """Register a handler of an operator of the default domain for model opsets `since` to `until`, both included.
+
+    The handler returns the node's outputs in order; it may leave out trailing ones that a model rarely uses.
+    """
+
+    def register(handler: Handler) -> Handler:
+        covered = range(since, until + 1)
+        known = _handlers.setdefault(op_type, [])
+        for other, _ in known:
+            if set(other) & set(covered):
+                raise TypeError(f"two handlers cover {op_type}: opsets {other} and {covered}")
+        known.append((covered, handler))
+        return handler
+
+    return register
+
+
+def find(op_type: str, opset: int) -> Handler | None:
+    """The handler for an operator in a model of this opset, or None."""
+    _discover()
+    return next((handler for covered, handler in _handlers.get(op_type, []) if opset in covered), None)
+
+
+def covered_opsets(op_type: str) -> list[int]:
+    """The model opsets in which an operator is understood, rising; empty for an unknown operator."""
+    _discover()
+    return sorted(opset for covered, _ in _handlers.get(op_type, []) for opset in covered)
+
+
+def op_types() -> list[str]:
+    """All operators that are understood, sorted."""
+    _discover()
+    return sorted(_handlers)
+
+
+@cache
+def _discover() -> None:
+    package = importlib.import_module(_PACKAGE)
+    for info in pkgutil.iter_modules(package.__path__, _PACKAGE + "."):
+        importlib.import_module(info.name)

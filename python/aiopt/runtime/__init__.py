@@ -1,0 +1,1 @@
+"""Loading and running compiled nets. Imports neither mlir nor onnx."""

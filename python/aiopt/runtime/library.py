@@ -1,0 +1,106 @@
+"""The native runtime library by ctypes: the structures and functions of include/aiopt.h."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.util
+from pathlib import Path
+from typing import ClassVar
+
+from aiopt.support.errors import AioptError
+
+ABI_VERSION = 1
+MOST_THREADS = 1024
+
+# enum aiopt_dtype -> the element as aiopt.support.types spells it
+ELEMENTS = ("i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f16", "f32", "f64")
+
+# enum aiopt_status -> what went wrong
+STATUS = {
+    1: "object, context and runtime are of different ABI versions",
+    2: "this CPU lacks a feature the code was compiled for",
+    3: "there is no memory for the arena, or no more threads can be started",
+    4: "the runtime was given a wrong argument",
+}
+
+_NAME = "libaiopt_runtime.so"
+
+
+class TensorInfo(ctypes.Structure):
+    """aiopt_tensor_info"""
+
+    _fields_: ClassVar = [
+        ("name", ctypes.c_char_p),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("rank", ctypes.c_int32),
+        ("dtype", ctypes.c_int32),
+    ]
+
+
+class NetInfo(ctypes.Structure):
+    """aiopt_net_info"""
+
+    _fields_: ClassVar = [
+        ("abi_version", ctypes.c_int32),
+        ("input_count", ctypes.c_int32),
+        ("output_count", ctypes.c_int32),
+        ("reserved", ctypes.c_int32),
+        ("arena_bytes", ctypes.c_int64),
+        ("weights_bytes", ctypes.c_int64),
+        ("inputs", ctypes.POINTER(TensorInfo)),
+        ("outputs", ctypes.POINTER(TensorInfo)),
+        ("cpu_features", ctypes.c_char_p),
+    ]
+
+
+# int32_t aiopt_NET_run(const aiopt_ctx *, const aiopt_tensor *in, aiopt_tensor *out). An aiopt_tensor is one pointer.
+# Functions of this type let other Python threads run during the call.
+RUN_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+
+
+def include_folder() -> Path:
+    """The folder that holds aiopt.h, for C programs that call compiled nets."""
+    return Path(__file__).resolve().parent / "include"
+
+
+@functools.cache
+def path() -> Path:
+    """Where the library lies. Raises AioptError if this installation has none."""
+    # `_lib` holds no Python file and may lie apart from the sources (editable installs): only its path is certain.
+    spec = importlib.util.find_spec("aiopt._lib")
+    for place in (spec.submodule_search_locations if spec else None) or ():
+        if (Path(place) / _NAME).is_file():
+            return Path(place) / _NAME
+    raise AioptError(f"this installation of aiopt has no {_NAME}: install it again with pip (it needs a C++ compiler)")
+
+
+@functools.cache
+def library() -> ctypes.CDLL:
+    """The opened library, its functions typed. Raises AioptError if it cannot be loaded or is of another version."""
+    try:
+        opened = ctypes.CDLL(str(path()))
+    except OSError as error:
+        raise AioptError(f"cannot load {path()}: {error}") from error
+    opened.aiopt_abi_version.restype = ctypes.c_int32
+    opened.aiopt_abi_version.argtypes = []
+    opened.aiopt_missing_cpu_feature.restype = ctypes.c_char_p
+    opened.aiopt_missing_cpu_feature.argtypes = [ctypes.c_char_p]
+    opened.aiopt_context_create.restype = ctypes.c_int32
+    opened.aiopt_context_create.argtypes = [
+        ctypes.POINTER(NetInfo),
+        ctypes.c_void_p,
+        ctypes.c_int32,
+        ctypes.POINTER(ctypes.c_void_p),
+    ]
+    opened.aiopt_context_destroy.restype = None
+    opened.aiopt_context_destroy.argtypes = [ctypes.c_void_p]
+    if (found := opened.aiopt_abi_version()) != ABI_VERSION:
+        raise AioptError(f"{path()} has ABI version {found}, this aiopt needs {ABI_VERSION}: install aiopt again")
+    return opened
+
+
+def missing_cpu_feature(features: str) -> str | None:
+    """The first of these comma-separated features (spelled as LLVM does) that this CPU lacks or nobody knows."""
+    found = library().aiopt_missing_cpu_feature(features.encode())
+    return found.decode() if found is not None else None

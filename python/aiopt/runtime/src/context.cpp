@@ -1,0 +1,79 @@
+/* Contexts: an arena, the weights and the way to the thread pool. */
+#include "aiopt.h"
+#include "thread_pool.h"
+
+#include <cstdlib>
+#include <new>
+#include <sys/mman.h>
+#include <system_error>
+
+namespace {
+
+constexpr size_t kAlignment = 64;
+constexpr size_t kHugePage = size_t{2} << 20;
+
+size_t round_up(size_t bytes, size_t alignment) { return (bytes + alignment - 1) / alignment * alignment; }
+
+/* Never null for a size of 0: the compiled code may form addresses in the arena. */
+void *allocate_arena(size_t bytes) {
+  size_t alignment = bytes < kHugePage ? kAlignment : kHugePage;
+  size_t size = round_up(bytes ? bytes : 1, alignment);
+  void *arena = std::aligned_alloc(alignment, size);
+  if (arena && alignment == kHugePage)
+    madvise(arena, size, MADV_HUGEPAGE); /* advice: where it is refused, small pages do */
+  return arena;
+}
+
+void parallel_for(const aiopt_ctx *ctx, aiopt_task task, void *const *args, int64_t count) noexcept {
+  if (count <= 0)
+    return;
+  bool done = ctx->threads > 1 && count > 1 && aiopt::ThreadPool::instance().try_run(ctx->threads, task, args, count);
+  if (!done)
+    task(args, 0, count);
+}
+
+bool arguments_fit(const aiopt_net_info *info, const void *weights, int32_t threads, aiopt_ctx **out) {
+  bool aligned = reinterpret_cast<uintptr_t>(weights) % kAlignment == 0;
+  return out && threads >= 1 && threads <= aiopt::ThreadPool::kMaxThreads && info->arena_bytes >= 0 &&
+         info->weights_bytes >= 0 && (info->weights_bytes == 0 || (weights && aligned));
+}
+
+} // namespace
+
+extern "C" int32_t aiopt_abi_version(void) { return AIOPT_ABI_VERSION; }
+
+extern "C" int32_t aiopt_context_create(const aiopt_net_info *info, const void *weights, int32_t threads,
+                                        aiopt_ctx **out) {
+  if (!info)
+    return AIOPT_ERROR_ARGUMENT;
+  if (info->abi_version != AIOPT_ABI_VERSION)
+    return AIOPT_ERROR_ABI;
+  if (!arguments_fit(info, weights, threads, out))
+    return AIOPT_ERROR_ARGUMENT;
+  if (aiopt_missing_cpu_feature(info->cpu_features))
+    return AIOPT_ERROR_CPU;
+  try {
+    if (threads > 1)
+      aiopt::ThreadPool::instance().grow(threads);
+  } catch (const std::system_error &) {
+    return AIOPT_ERROR_MEMORY;
+  } catch (const std::bad_alloc &) {
+    return AIOPT_ERROR_MEMORY;
+  }
+  void *arena = allocate_arena(static_cast<size_t>(info->arena_bytes));
+  auto *ctx = new (std::nothrow) aiopt_ctx{AIOPT_ABI_VERSION, threads, arena, weights, parallel_for};
+  if (!arena || !ctx) {
+    std::free(arena);
+    delete ctx;
+    return AIOPT_ERROR_MEMORY;
+  }
+  *out = ctx;
+  return AIOPT_OK;
+}
+
+extern "C" void aiopt_context_destroy(aiopt_ctx *ctx) {
+  if (!ctx)
+    return;
+  std::free(ctx->arena);
+  delete ctx;
+}

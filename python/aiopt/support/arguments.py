@@ -1,0 +1,66 @@
+"""Command lines as LLVM's tools take them: one `error:` line, status 1, and a guess at what was meant."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from collections.abc import Iterable, Sequence
+from typing import NoReturn
+
+from aiopt.support.errors import OptionError
+
+
+class Parser(argparse.ArgumentParser):
+    """An argparse parser whose long options may also be written with one dash, as LLVM's tools allow."""
+
+    def __init__(self, prog: str, description: str) -> None:
+        super().__init__(prog=prog, description=description, allow_abbrev=False)
+
+    def error(self, message: str) -> NoReturn:
+        """Print the error and exit with 1 (argparse's own status is 2)."""
+        print(f"error: {message.removeprefix('argument ')}", file=sys.stderr)
+        sys.exit(1)
+
+    def parse(self, arguments: Sequence[str] | None) -> argparse.Namespace:
+        """Parse, or exit with 1 and an `error:` line."""
+        given = [self._two_dashes(a) for a in (sys.argv[1:] if arguments is None else arguments)]
+        namespace, unknown = self.parse_known_args(given)
+        for text in unknown:
+            name = text.partition("=")[0]
+            if text.startswith("-"):
+                self.error(f"unknown option '{name}'{did_you_mean(name, self._option_string_actions)}")
+            self.error(f"unexpected argument '{text}': one input file at a time")
+        return namespace
+
+    def _two_dashes(self, text: str) -> str:
+        name = "-" + text.partition("=")[0]
+        return "-" + text if text.startswith("-") and name in self._option_string_actions else text
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`, did you mean 'x'?`, or nothing if no known word is close."""
+    close = difflib.get_close_matches(word, list(known), n=1)
+    return f", did you mean '{close[0]}'?" if close else ""
+
+
+def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """`["x=1x3x8x8"]` -> {"x": (1, 3, 8, 8)}; `x=` is a scalar. Raises OptionError."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    for text in texts:
+        name, shape = split_assignment("--shape", text, "1x3x48x320")
+        sizes = shape.split("x") if shape else []
+        if not all(size.isdecimal() and size.isascii() for size in sizes):
+            raise OptionError(f"--shape {text}: sizes are whole numbers with an x between, as in {name}=1x3x48x320")
+        if name in shapes:
+            raise OptionError(f"--shape gives input '{name}' twice")
+        shapes[name] = tuple(int(size) for size in sizes)
+    return shapes
+
+
+def split_assignment(option: str, text: str, example: str) -> tuple[str, str]:
+    """`name=value` -> (name, value); a name may hold `=`. Raises OptionError."""
+    name, equals, value = text.rpartition("=")
+    if not equals or not name:
+        raise OptionError(f"{option} {text}: expected NAME=..., as in {option} x={example}")
+    return name, value

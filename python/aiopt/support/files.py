@@ -1,0 +1,77 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from aiopt.support.errors import ModelError, OutputError
+
+
+def read_input(path: str | Path) -> bytes:
+    """The bytes of a file, `-` being the standard input. Raises ModelError that names the file."""
+    try:
+        return sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
+    except OSError as error:
+        raise ModelError(f"cannot read '{path}': {error.strerror}") from error
+
+
+def write_output(path: Path | None, data: bytes) -> None:
+    """Write a file, None being the standard output.
+
+    Raises OutputError, and an older file of that name then stays as it was; BrokenPipeError if the reader of the
+    standard output went away.
+    """
+    if path is not None and not is_special(path):
+        with staged(path, data):
+            return
+    with _named(path):
+        if path is not None:
+            path.write_bytes(data)
+        else:
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+
+
+@contextmanager
+def staged(path: Path, data: bytes) -> Iterator[None]:
+    """Write a file that takes its name at the end of the `with` block, and disappears if the block fails.
+
+    Raises OutputError; an older file of that name then stays as it was.
+    """
+    final = Path(os.path.realpath(path))
+    part = final.with_name(f"{final.name}.{os.getpid()}.part")
+    try:
+        with _named(path):
+            if final.is_dir():
+                raise IsADirectoryError(errno.EISDIR, "it is a directory")
+            # Exclusive: a link somebody planted under this name is not followed.
+            with open(part, "xb") as file:
+                file.write(data)
+        yield
+        with _named(path):
+            part.replace(final)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def is_special(path: Path) -> bool:
+    """True for a device or a pipe, which is written to and not replaced."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+@contextmanager
+def _named(path: Path | None) -> Iterator[None]:
+    """Turn an OSError into an OutputError that names the place."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        place = f"'{path}'" if path else "the standard output"
+        raise OutputError(f"cannot write {place}: {error.strerror}") from error

@@ -1,0 +1,47 @@
+"""What a target is: a record of the machine, a list of named stages, and what it can emit."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from aiopt.passes.spec.base import Level
+from aiopt.passes.unit import Unit
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A named part of the street: it takes IR of level `source` to IR of level `target`."""
+
+    name: str
+    source: Level
+    target: Level
+    pipeline: str
+
+
+class Target(ABC):
+    """A machine aiopt compiles for. Packages under aiopt.targets offer one as `TARGET`."""
+
+    name: ClassVar[str]
+    kinds: ClassVar[tuple[str, ...]]  # what `emit` can make
+    loadable: ClassVar[str]  # the kind `load` takes
+
+    @abstractmethod
+    def stages(self) -> list[Stage]:
+        """The stages in order, from GRAPH to the level `emit` takes."""
+
+    @abstractmethod
+    def emit(self, unit: Unit, kind: str) -> bytes:
+        """Code of one of `kinds` from a unit that has gone through all stages."""
+
+    @abstractmethod
+    def load(self, unit: Unit, code: bytes, threads: int, report: Mapping[str, Any]) -> Any:
+        """A callable net from emitted code; it keeps `report` by reference."""
+
+
+def remaining_stages(stages: list[Stage], level: Level) -> list[Stage]:
+    """The stages a unit of this level still has to go through."""
+    order = list(Level)
+    return [stage for stage in stages if order.index(stage.target) > order.index(level)]

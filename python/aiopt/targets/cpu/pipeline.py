@@ -1,0 +1,59 @@
+"""ai-cpu-lower-pipeline: LOOPS to LLVM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from aiopt.passes.base import NamedPipeline
+from aiopt.targets.cpu.emit_info import EmitInfo
+from aiopt.targets.cpu.outline_tasks import OutlineTasks
+
+_TO_LLVM = [
+    # Loops and vectors to branches and rows.
+    "scf-forall-to-for",
+    "func.func(convert-vector-to-scf{full-unroll=true target-rank=1})",
+    "convert-scf-to-cf",
+    # Subviews to address arithmetic.
+    "expand-strided-metadata",
+    "lower-affine",
+    # LLVM has an intrinsic (sqrt, fma, floor, exp) or libm a function (erf).
+    "convert-math-to-llvm",
+    "convert-math-to-libm",
+    # arith-expand would also replace maximumf by comparisons, which LLVM cannot vectorize in a reduction, so it comes
+    # after what LLVM has; it leaves arith ops of its own.
+    "convert-arith-to-llvm",
+    "func.func(arith-expand)",
+    "convert-vector-to-llvm",
+    "convert-arith-to-llvm",
+    "finalize-memref-to-llvm",
+    "convert-func-to-llvm{use-bare-ptr-memref-call-conv=1}",
+    "convert-cf-to-llvm",
+    "convert-ub-to-llvm",
+    "reconcile-unrealized-casts",
+    "canonicalize",
+    "cse",
+]
+
+
+@dataclass(frozen=True)
+class CpuLowerPipeline(NamedPipeline):
+    """From LOOPS to LLVM: tasks, upstream's conversions, multiply-adds, entry.
+
+    `features`: what the code will need of the CPU (see cpu-emit-info); `grain`: see cpu-outline-tasks.
+    """
+
+    name: ClassVar[str] = "ai-cpu-lower-pipeline"
+    features: str = ""
+    grain: int = OutlineTasks.grain
+
+    def passes(self) -> list[str]:
+        return [
+            "canonicalize",
+            "cse",
+            str(OutlineTasks(grain=self.grain)),
+            str(EmitInfo(features=self.features)),
+            *_TO_LLVM,
+            "cpu-contract-multiply-add",
+            "cpu-emit-entry",
+        ]

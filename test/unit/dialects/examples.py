@@ -1,0 +1,37 @@
+"""One valid use of every ai op: (operand types by slot, attributes)."""
+
+from typing import Any
+
+from aiopt.support.types import TensorType
+
+
+def tensor(*shape: int, element: str = "f32") -> TensorType:
+    return TensorType(shape, element)
+
+
+_ONE = [tensor(2, 3)]
+_TWO = [tensor(2, 3), tensor(3)]
+_IMAGE = tensor(1, 4, 8, 8)
+_WINDOW: dict[str, Any] = {"kernel": [3, 2], "strides": [2, 1], "pads": [1, 0, 1, 1]}
+
+EXAMPLES: dict[str, tuple[list[Any], dict[str, Any]]] = {
+    **{name: (_ONE, {}) for name in ("identity", "neg", "abs", "exp", "log", "sqrt", "tanh", "erf", "sigmoid", "relu")},
+    **{name: (_TWO, {}) for name in ("add", "sub", "mul", "div", "pow", "maximum", "minimum")},
+    **{
+        name: (_ONE, {"axes": [1], "keepdims": False})
+        for name in ("reduce_sum", "reduce_mean", "reduce_max", "reduce_min")
+    },
+    "cast": (_ONE, {"to": "ui8"}),
+    "matmul": ([tensor(2, 3, 4), tensor(4, 5)], {}),
+    "conv": ([_IMAGE, tensor(6, 2, 3, 3), tensor(6)], {"group": 2, "pads": [1, 1, 0, 0], "strides": [2, 1]}),
+    "batch_norm": ([_IMAGE, *[tensor(4)] * 4], {"epsilon": 1e-3}),
+    "softmax": (_ONE, {"axis": 0}),
+    "max_pool": ([_IMAGE], {**_WINDOW, "dilations": [1, 2]}),
+    "avg_pool": ([_IMAGE], {**_WINDOW, "count_include_pad": True}),
+    "reshape": (_ONE, {"shape": [3, 1, 2]}),
+    "transpose": (_ONE, {"permutation": [1, 0]}),
+    "slice": (_ONE, {"starts": [1, 2], "sizes": [1, 2], "steps": [1, -2]}),
+    "concat": ([[tensor(2, 3), tensor(2, 1)]], {"axis": 1}),
+    "broadcast_to": ([tensor(3)], {"shape": [2, 3]}),
+    "constant": ([], {"key": "conv.weight"}),
+}

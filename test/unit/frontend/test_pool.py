@@ -1,0 +1,80 @@
+"""Pooling. Oracle: ONNX Runtime."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aiopt.support.errors import ModelError, UnsupportedError
+from unit.frontend.single_node import check, f32, node_model, run
+
+IMAGE = f32(2, 3, 9, 8)
+
+
+@pytest.mark.parametrize("op_type", ["MaxPool", "AveragePool"])
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"kernel_shape": [2, 3]},
+        {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]},
+        {"kernel_shape": [3, 2], "strides": [2, 3], "pads": [1, 0, 2, 1]},
+        {"kernel_shape": [3, 3], "auto_pad": "SAME_UPPER", "strides": [2, 2]},
+        {"kernel_shape": [2, 2], "auto_pad": "SAME_LOWER", "strides": [1, 2]},
+        {"kernel_shape": [2, 2], "auto_pad": "VALID"},
+    ],
+)
+@pytest.mark.parametrize("opset", [8, 11, 19])
+def test_pool(op_type: str, attributes: dict[str, Any], opset: int) -> None:
+    check(op_type, {"x": IMAGE}, opset, **attributes)
+
+
+@pytest.mark.parametrize("op_type", ["MaxPool", "AveragePool"])
+def test_ceil_mode_that_changes_nothing(op_type: str) -> None:
+    check(op_type, {"x": IMAGE}, 11, kernel_shape=[3, 2], strides=[2, 2], ceil_mode=1)
+
+
+@pytest.mark.parametrize("op_type", ["MaxPool", "AveragePool"])
+def test_ceil_mode_that_adds_a_window_is_refused(op_type: str) -> None:
+    with pytest.raises(UnsupportedError, match=rf"^node 'the_node' \({op_type}, opset 11\): ceil_mode=1"):
+        run(node_model(op_type, {"x": IMAGE}, 11, kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1), {})
+
+
+def test_average_counts_padding_if_asked() -> None:
+    check("AveragePool", {"x": IMAGE}, 11, kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1)
+
+
+def test_max_pool_dilated() -> None:
+    check("MaxPool", {"x": IMAGE}, 12, kernel_shape=[2, 2], dilations=[2, 3])
+
+
+def test_max_pool_of_one_and_three_dimensions() -> None:
+    check("MaxPool", {"x": f32(1, 2, 7)}, 12, kernel_shape=[2], strides=[2], storage_order=0)
+    check("MaxPool", {"x": f32(1, 2, 5, 6, 7)}, 12, kernel_shape=[2, 3, 2])
+
+
+@pytest.mark.parametrize("op_type", ["GlobalAveragePool", "GlobalMaxPool"])
+@pytest.mark.parametrize("shape", [(2, 3, 5), (2, 3, 5, 4), (1, 2, 3, 4, 5)])
+def test_global(op_type: str, shape: tuple[int, ...]) -> None:
+    check(op_type, {"x": f32(*shape)}, 13)
+
+
+def test_indices_are_refused_if_used() -> None:
+    with pytest.raises(UnsupportedError, match=r"output 1 \('y1'\) is used, but aiopt computes only 1"):
+        run(node_model("MaxPool", {"x": IMAGE}, 12, outputs=2, kernel_shape=[2, 2]), {})
+
+
+def test_indices_nobody_reads_are_ignored() -> None:
+    model = node_model("MaxPool", {"x": IMAGE}, 12, outputs=2, kernel_shape=[2, 2])
+    del model.graph.output[1]
+    assert list(run(model, {"x": IMAGE})) == ["y0"]
+
+
+def test_errors() -> None:
+    with pytest.raises(ModelError, match="attribute 'kernel_shape' is missing"):
+        run(node_model("MaxPool", {"x": IMAGE}, 12), {})
+    with pytest.raises(ModelError, match=r"must have the shape \[N, C, spatial...\], but has \[2, 3\]"):
+        run(node_model("GlobalMaxPool", {"x": f32(2, 3)}, 12), {})
+    with pytest.raises(UnsupportedError, match="dilations .* of an average"):
+        run(node_model("AveragePool", {"x": IMAGE}, 19, kernel_shape=[2, 2], dilations=[2, 2]), {})
+    with pytest.raises(UnsupportedError, match="ai.max_pool takes"):
+        run(node_model("MaxPool", {"x": np.ones((1, 1, 4, 4), np.bool_)}, 12, kernel_shape=[2, 2]), {})

@@ -1,0 +1,36 @@
+"""Handlers: discovery, clashes, and that none claims an opset whose operator it was not read against."""
+
+import onnx.defs
+import pytest
+
+from aiopt.frontend.onnx.registry import NEWEST_OPSET, OLDEST_OPSET, covered_opsets, find, onnx_op, op_types
+
+NEEDED = """
+    Abs Add AveragePool BatchNormalization Cast Clip Concat Constant ConstantOfShape Conv Div Dropout Erf Exp Expand
+    Flatten Gather Gemm GlobalAveragePool GlobalMaxPool HardSigmoid HardSwish Identity LeakyRelu Log MatMul Max MaxPool
+    Min Mul Neg Pow Reciprocal ReduceMax ReduceMean ReduceMin ReduceSum Relu Reshape Shape Sigmoid Slice Softmax Split
+    Sqrt Squeeze Sub Sum Tanh Transpose Unsqueeze
+"""
+
+
+def test_all_needed_operators_are_there() -> None:
+    assert op_types() == NEEDED.split()
+
+
+@pytest.mark.parametrize("op_type", NEEDED.split())
+def test_an_operator_is_covered_from_its_first_opset_on(op_type: str) -> None:
+    history = [s.since_version for s in onnx.defs.get_all_schemas_with_history() if s.name == op_type and not s.domain]
+    first = max(min(history), OLDEST_OPSET)
+    assert covered_opsets(op_type) == list(range(first, NEWEST_OPSET + 1))
+
+
+def test_unknown_operator_or_opset() -> None:
+    assert find("LSTM", 13) is None
+    assert find("Relu", NEWEST_OPSET + 1) is None
+    assert covered_opsets("LSTM") == []
+
+
+def test_two_handlers_for_one_opset_are_an_error() -> None:
+    assert find("Softmax", 13) is not None
+    with pytest.raises(TypeError, match="two handlers cover Softmax"):
+        onnx_op("Softmax", since=12, until=12)(lambda node: node.input(0))

@@ -1,0 +1,250 @@
+"""`aiopt-run`: compile a model, run it on given or random inputs, and say what came out and how long it took.
+
+As in `aiopt`, nothing heavy is imported before the fork.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import math
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aiopt.support import command
+from aiopt.support.arguments import Parser, parse_shapes, split_assignment
+from aiopt.support.errors import CompileError, InputError, OptionError
+from aiopt.support.files import read_input, write_output
+from aiopt.support.isolate import Entry, Journal
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from aiopt.runtime.net import CompiledNet
+    from aiopt.support.types import TensorType
+
+STDIN = "-"
+Arrays = dict[str, "np.ndarray"]
+_REPORTED = {"launches": "launches", "arena_bytes": "arena bytes", "weights_bytes": "weights bytes"}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status: 1 on an error or if a comparison fails."""
+    return command.run(partial(_work, _parser().parse(arguments)), save_reproducer)
+
+
+def save_reproducer(entry: Entry, path: Path) -> None:
+    """Write what is left of a run that native code ended (called in a child of its own)."""
+    from aiopt.passes.reproducer import write_reproducer
+
+    write_reproducer(entry, path)
+
+
+def _parser() -> Parser:
+    parser = Parser("aiopt-run", "Compile a model and run it.")
+    add = parser.add_argument
+    add("model", metavar="MODEL", help=".onnx, or .mlir of any level; '-': stdin")
+    add("--input", action="append", default=[], metavar="NAME=FILE.npy", help="value of an input (else random)")
+    add("--shape", action="append", default=[], metavar="NAME=1x3x48x320", help="shape of an input of an ONNX model")
+    add("--threads", type=_count, default=1, metavar="N", help="threads of a run (default: 1)")
+    add("--repeat", type=_count, default=10, metavar="N", help="timed runs after a first one (default: 10)")
+    add("--seed", type=int, default=0, metavar="N", help="seed of the random inputs (default: 0)")
+    add("--compare", choices=["onnxruntime", "reference"], help="hold the outputs against another engine's")
+    add("--json", action="store_true", help="print one JSON object")
+    return parser
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of at least 1")
+    return int(text)
+
+
+def _work(given: argparse.Namespace, journal: Journal) -> int:
+    journal.record("loading MLIR")
+    from aiopt import driver
+    from aiopt.passes import io, pipeline
+    from aiopt.passes.reproducer import StepKeeper
+
+    shapes = parse_shapes(given.shape)
+    arrays = _load_inputs(given.input)
+    model = read_input(STDIN) if given.model == STDIN else Path(given.model)
+    mlir = io.is_mlir(model)
+    if mlir and shapes:
+        raise OptionError("--shape is for ONNX models; MLIR has its shapes in the text")
+    _check_oracle(given.compare, mlir)
+    command.progress(f"compiling {given.model} ...")
+    start = time.perf_counter()
+    with pipeline.observed(StepKeeper(journal)):
+        net = driver.compile(model, threads=given.threads, shapes=shapes)
+    facts: dict[str, Any] = {"model": given.model, "threads": given.threads}
+    facts["compile_seconds"] = time.perf_counter() - start
+    journal.record("the compiled net")
+    inputs = _fill_inputs(net.inputs, arrays, given.seed)
+    command.progress("running ...")
+    outputs = _run(net, inputs, given.repeat, facts)
+    if given.compare:
+        journal.record(f"comparing with {given.compare}")
+        command.progress(f"comparing with {given.compare} ...")
+        compare(facts, given.compare, model, inputs, outputs)
+    command.progress("")
+    write_output(None, (_as_json(facts) if given.json else _as_text(facts)).encode())
+    check(facts)
+    return 0
+
+
+def _check_oracle(oracle: str | None, mlir: bool) -> None:
+    """Find out before the long work. Raises OptionError."""
+    if oracle != "onnxruntime":
+        return
+    if mlir:
+        raise OptionError("--compare onnxruntime takes an ONNX model; for MLIR there is --compare reference")
+    if importlib.util.find_spec("onnxruntime") is None:
+        raise OptionError("--compare onnxruntime needs the package onnxruntime: pip install 'aiopt[demo]'")
+
+
+def _load_inputs(texts: Sequence[str]) -> Arrays:
+    files: dict[str, Path] = {}
+    for text in texts:
+        name, file = split_assignment("--input", text, "x.npy")
+        if name in files:
+            raise OptionError(f"--input gives '{name}' twice")
+        files[name] = Path(file)
+    return {name: _load(name, file) for name, file in files.items()}
+
+
+def _fill_inputs(types: Mapping[str, TensorType], given: Arrays, seed: int) -> Arrays:
+    """The given arrays, and for the other inputs random ones: N(0, 1), integers 0 to 7, either bool."""
+    import numpy as np
+
+    generator = np.random.default_rng(seed)
+    arrays = dict(given)
+    for name, kind in types.items():
+        if name in arrays:
+            continue
+        if kind.dtype.kind == "f":
+            arrays[name] = generator.standard_normal(kind.shape).astype(kind.dtype)
+        else:
+            arrays[name] = generator.integers(0, 2 if kind.dtype.kind == "b" else 8, kind.shape).astype(kind.dtype)
+    return arrays
+
+
+def _load(name: str, file: Path) -> np.ndarray:
+    import numpy as np
+
+    try:
+        array = np.load(file, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise InputError(f"input '{name}': cannot read '{file}': {reason}") from error
+    if not isinstance(array, np.ndarray):
+        raise InputError(f"input '{name}': '{file}' holds several arrays; a .npy file holds one")
+    return array
+
+
+def _run(net: CompiledNet, inputs: Arrays, repeat: int, facts: dict[str, Any]) -> Arrays:
+    """Run once and then `repeat` times with a clock."""
+    outputs = net.run(inputs)
+    seconds = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        net.run(inputs)
+        seconds.append(time.perf_counter() - start)
+    report = net.report()
+    facts.update(seconds_per_run=statistics.median(seconds), runs=repeat)
+    facts.update({key: report[key] for key in _REPORTED if key in report})
+    facts["outputs"] = [_describe(name, array) for name, array in outputs.items()]
+    return outputs
+
+
+def _describe(name: str, array: np.ndarray) -> dict[str, Any]:
+    some = array.size > 0
+    return {
+        "name": name,
+        "shape": list(array.shape),
+        "dtype": str(array.dtype),
+        "min": float(array.min()) if some else math.nan,
+        "max": float(array.max()) if some else math.nan,
+        "mean": float(array.mean(dtype="f8")) if some else math.nan,
+    }
+
+
+def compare(facts: dict[str, Any], oracle: str, model: Path | bytes, inputs: Arrays, outputs: Arrays) -> None:
+    """Note the difference of every output to what another engine computes from the model and the inputs."""
+    from aiopt.support.compare import relative_difference
+
+    run = _run_onnxruntime if oracle == "onnxruntime" else _run_reference
+    reference = run(model, inputs, list(outputs))
+    facts["compare"] = oracle
+    for output in facts["outputs"]:
+        output["difference"] = relative_difference(outputs[output["name"]], reference[output["name"]])
+
+
+def check(facts: dict[str, Any]) -> None:
+    """Raise CompileError if an output was compared and is too far off."""
+    from aiopt.support.compare import TOLERANCE
+
+    for output in facts["outputs"]:
+        if not output.get("difference", 0.0) <= TOLERANCE:
+            raise CompileError(
+                f"output '{output['name']}' differs from {facts['compare']} by {output['difference']:.3g} of the "
+                f"largest reference value; at most {TOLERANCE:g} is allowed"
+            )
+
+
+def _run_onnxruntime(model: Path | bytes, inputs: Arrays, names: list[str]) -> Arrays:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 3  # errors only
+    try:
+        source = model if isinstance(model, bytes) else str(model)
+        session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+        return dict(zip(names, session.run(names, inputs), strict=True))
+    except Exception as error:  # its exceptions share no other base
+        raise CompileError(f"onnxruntime cannot run the model: {error}") from error
+
+
+def _run_reference(model: Path | bytes, inputs: Arrays, names: list[str]) -> Arrays:
+    from aiopt import driver
+    from aiopt.passes import io
+    from aiopt.passes.interpret import interpret
+    from aiopt.passes.spec import Level
+
+    shapes = {name: array.shape for name, array in inputs.items()}
+    unit = driver.load_unit(model, io.new_context(), shapes)
+    if unit.level not in (Level.GRAPH, Level.KERNELS):
+        level = unit.level.value if unit.level else "none"
+        raise OptionError(f"--compare reference takes IR of level graph or kernels, this is at level {level}")
+    results = interpret(unit.module, unit.weights, inputs)
+    return {name: results[name] for name in names}
+
+
+def _as_text(facts: dict[str, Any]) -> str:
+    lines = []
+    for output in facts["outputs"]:
+        shape = "x".join(map(str, output["shape"])) or "scalar"
+        numbers = ", ".join(f"{key} {output[key]:.6g}" for key in ("min", "max", "mean"))
+        difference = f", difference to {facts['compare']} {output['difference']:.3g}" if "compare" in facts else ""
+        lines.append(f"output {output['name']}: {shape} {output['dtype']}, {numbers}{difference}")
+    milliseconds = facts["seconds_per_run"] * 1e3
+    lines.append(f"time per run: {milliseconds:.3f} ms (median of {facts['runs']}, {facts['threads']} threads)")
+    lines += [f"{words}: {facts[key]}" for key, words in _REPORTED.items() if key in facts]
+    lines.append(f"compile time: {facts['compile_seconds']:.2f} s")
+    return "\n".join(lines) + "\n"
+
+
+def _as_json(facts: dict[str, Any]) -> str:
+    """JSON has no NaN and no infinity: they become null."""
+
+    def finite(value: Any) -> Any:
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    outputs = [{key: finite(value) for key, value in output.items()} for output in facts["outputs"]]
+    return json.dumps({**facts, "outputs": outputs}, allow_nan=False) + "\n"
