@@ -32,7 +32,7 @@ from mlir import ir
 from mlir.dialects import irdl
 from mlir.dialects._ods_common import _cext
 
-from aiopt.dialects.slots import IRDL_ATTRIBUTE, MAX_VARIADIC, Operand, Result, Slot, check_slot, read_slot
+from aiopt.dialects.slots import IRDL_ATTRIBUTE, MAX_VARIADIC, Attribute, Operand, Result, Slot, check_slot, read_slot
 from aiopt.dialects.values import check_attribute, describe, from_attribute, node_names, to_attribute, to_ir, type_of
 from aiopt.support.errors import IRError
 from aiopt.support.types import TensorType
@@ -100,7 +100,7 @@ class Operation(ir.OpView):
     view: ClassVar[type]
     operand_slots: ClassVar[tuple[Slot, ...]] = ()
     result_slots: ClassVar[tuple[Slot, ...]] = ()
-    attribute_types: ClassVar[dict[str, type]] = {}
+    attribute_slots: ClassVar[dict[str, Attribute]] = {}
     traits: ClassVar[frozenset[Any]] = frozenset()
 
     infer: ClassVar[Callable[..., TensorType | tuple[TensorType, ...]]]
@@ -134,7 +134,8 @@ class Operation(ir.OpView):
         if results is None:
             results = cls.infer_types(*types, **attributes)
         flat, segments = cls._flatten(operands)
-        built = {key: to_attribute(cls.attribute_types[key], value) for key, value in attributes.items()}
+        given = {key: value for key, value in attributes.items() if value is not None}
+        built = {key: to_attribute(cls.attribute_slots[key].kind, value) for key, value in given.items()}
         if segments:
             built["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get(segments)
         super().__init__(
@@ -185,9 +186,9 @@ class Operation(ir.OpView):
         return groups
 
     def python_attributes(self) -> dict[str, Any]:
-        """The declared attributes as Python values."""
+        """The declared attributes that are there, as Python values."""
         attributes = self.operation.attributes
-        return {key: from_attribute(attributes[key]) for key in self.attribute_types}
+        return {key: from_attribute(attributes[key]) for key in self.attribute_slots if key in attributes}
 
     def evaluate(self, operands: Sequence[Any]) -> list[np.ndarray]:
         """Run the numpy reference on arrays given by slot (see `operand_groups`)."""
@@ -197,8 +198,9 @@ class Operation(ir.OpView):
     def verify_op(self) -> None:
         """Check what IRDL cannot: segment sizes, attribute kinds, element types, shapes. Raises IRError."""
         name = self.OPERATION_NAME
-        for key, kind in self.attribute_types.items():
-            check_attribute(name, key, kind, self.operation.attributes[key])
+        for key, declared in self.attribute_slots.items():
+            if key in self.operation.attributes:  # IRDL has checked that the required ones are
+                check_attribute(name, key, declared.kind, self.operation.attributes[key])
         if self._is_segmented():
             self._verify_segments()
         groups = self.operand_groups()
@@ -271,8 +273,8 @@ class Operation(ir.OpView):
             return ", ".join(parts)
 
         operands, results = slots(cls.operand_slots), slots(cls.result_slots)
-        declared = cls.attribute_types.items()
-        attributes = ", ".join(f'"{key}" = {constraint(IRDL_ATTRIBUTE[kind])}' for key, kind in declared)
+        required = {key: declared.kind for key, declared in cls.attribute_slots.items() if not declared.optional}
+        attributes = ", ".join(f'"{key}" = {constraint(IRDL_ATTRIBUTE[kind])}' for key, kind in required.items())
         body = [*lines, f"    irdl.operands({operands})", f"    irdl.results({results})"]
         if attributes:
             body.append(f"    irdl.attributes {{ {attributes} }}")
@@ -311,21 +313,27 @@ def verify(module: ir.Module) -> None:
                     raise IRError(f"{error} (at {describe(op.location)})") from error
 
 
+def _attribute_property(key: str, declared: Attribute) -> property:
+    if declared.optional:
+        return property(lambda self: self.operation.attributes.get(key))
+    return property(lambda self: self.operation.attributes[key])
+
+
 def _read_body(cls: type[Operation]) -> None:
     """Turn the annotations of a class body into slots, attribute types and accessors."""
     operands: list[Slot] = []
     results: list[Slot] = []
-    attributes: dict[str, type] = {}
+    attributes: dict[str, Attribute] = {}
     for name, hint in inspect.get_annotations(cls, eval_str=True).items():
         if get_origin(hint) is ClassVar:
             continue
         slot, target = read_slot(name, hint)
-        if slot is None:
-            attributes[name] = hint
-            setattr(cls, name, property(lambda self, key=name: self.operation.attributes[key]))
+        if isinstance(slot, Attribute):
+            attributes[name] = slot
+            setattr(cls, name, _attribute_property(name, slot))
         else:
             (operands if target is Operand else results).append(slot)
-    cls.operand_slots, cls.result_slots, cls.attribute_types = tuple(operands), tuple(results), attributes
+    cls.operand_slots, cls.result_slots, cls.attribute_slots = tuple(operands), tuple(results), attributes
     for index, slot in enumerate(operands):
         setattr(cls, slot.name, property(lambda self, i=index: self.operand_groups()[i]))
     for index, slot in enumerate(results):

@@ -55,9 +55,19 @@ class Slot:
         return MAX_VARIADIC if self.kind == "variadic" else 1
 
 
-def read_slot(name: str, hint: Any) -> tuple[Slot | None, Any]:
-    """The slot of an annotation, and Operand or Result; (None, None) for an attribute. Raises TypeError otherwise."""
+@dataclass(frozen=True)
+class Attribute:
+    """One declared attribute; `ir.StringAttr | None` is optional, and IRDL does not know of it."""
+
+    kind: type
+    optional: bool = False
+
+
+def read_slot(name: str, hint: Any) -> tuple[Slot | Attribute, Any]:
+    """What an annotation declares, and Operand, Result or None for an attribute. Raises TypeError otherwise."""
     origin, args = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType) and args[0] in IRDL_ATTRIBUTE:
+        return Attribute(args[0], optional=True), None
     if origin in (Operand, Result):
         return Slot(name, args[0]), origin
     if origin in (Union, UnionType):
@@ -66,7 +76,7 @@ def read_slot(name: str, hint: Any) -> tuple[Slot | None, Any]:
         return Slot(name, get_args(args[0])[0], "variadic"), Operand
     if hint not in IRDL_ATTRIBUTE:
         raise TypeError(f"{name}: {hint} is neither an operand, a result nor an attribute aiopt.dialects.ext knows")
-    return None, None
+    return Attribute(hint), None
 
 
 def check_slot(op: str, what: str, slot: Slot, value: ir.Value) -> None:

@@ -45,6 +45,21 @@ def check_at_least(name: str, values: Sequence[int], least: int) -> None:
         raise ValueError(f"{name} must be {least} or more, but is {list(values)}")
 
 
+def check_packing(count: str, pack: int | None, total: int | None) -> None:
+    """`pack` and the attribute that says how many there are of what is packed come together."""
+    if (pack is None) != (total is None):
+        raise ValueError(f"the attributes pack and {count} come together")
+    for name, value in (("pack", pack), (count, total)):
+        if value is not None:
+            check_at_least(name, [value], 1)
+
+
+def check_packed_type(name: str, have: TensorType, want: TensorType) -> None:
+    """A packed operand has the type that packing gives."""
+    if have != want:
+        raise ValueError(f"the packed {name} must be tensor<{want}>, but is tensor<{have}>")
+
+
 def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that numpy broadcasting gives."""
     rank = max(len(shape) for shape in shapes)

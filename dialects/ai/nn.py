@@ -11,11 +11,24 @@ from aiopt.dialects.ai.checks import (
     check_accumulator,
     check_at_least,
     check_axis,
+    check_packed_type,
+    check_packing,
     check_same_element,
     window_counts,
 )
 from aiopt.dialects.ai.dialect import AiDialect, Trait
 from aiopt.dialects.ai.numerics import pad, quiet, widen, windows
+from aiopt.dialects.ai.packing import (
+    array_channels_first,
+    array_in_layout,
+    channels_first,
+    in_layout,
+    packed_columns,
+    packed_filters,
+    unpack_columns,
+    unpack_filters,
+    unpacked_filters,
+)
 from aiopt.dialects.constraints import FloatTensor
 from aiopt.dialects.ext import Operand, Result
 from aiopt.support.types import TensorType, numpy_dtype
@@ -25,10 +38,23 @@ def _default_accumulator(element: str) -> str:
     return "f64" if element == "f64" else "f32"
 
 
+def _plain_filters(weight: TensorType, group: int, pack: int | None, filters: int | None) -> TensorType:
+    """The type of the weight before packing."""
+    check_packing("filters", pack, filters)
+    if pack is None or filters is None:
+        return weight
+    if weight.rank < 4:
+        raise ValueError(f"a packed weight must have rank 4 or more, but has {weight.rank}")
+    plain = unpacked_filters(weight, filters)
+    check_packed_type("weight", weight, packed_filters(plain, max(group, 1), pack))
+    return plain
+
+
 class MatMulOp(AiDialect.Operation, name="matmul"):
     """Multiply matrices.
 
     Shapes: lhs [..., m, k], rhs [..., k, n] -> out [..., m, n]; leading dimensions broadcast.
+    With `pack` = nr and `columns` = n, rhs is [..., ceil(n / nr), k, nr] (see packing.py).
     Types: floats, the same for all; sums are kept in `acc` (default f32, f64 for f64).
     Errors: rank below 2; differing k or element types; leading dimensions that do not broadcast; acc too narrow.
     Source: ONNX MatMul-13 (operands of rank 1 are the importer's work).
@@ -38,6 +64,8 @@ class MatMulOp(AiDialect.Operation, name="matmul"):
     lhs: Operand[FloatTensor]
     rhs: Operand[FloatTensor]
     acc: ir.TypeAttr
+    pack: ir.IntegerAttr | None
+    columns: ir.IntegerAttr | None
     out: Result[FloatTensor]
 
     @classmethod
@@ -45,7 +73,16 @@ class MatMulOp(AiDialect.Operation, name="matmul"):
         return {"acc": _default_accumulator(lhs.element)}
 
     @staticmethod
-    def infer(lhs: TensorType, rhs: TensorType, *, acc: str) -> TensorType:
+    def infer(
+        lhs: TensorType, rhs: TensorType, *, acc: str, pack: int | None = None, columns: int | None = None
+    ) -> TensorType:
+        check_packing("columns", pack, columns)
+        if pack is not None and columns is not None:
+            if rhs.rank < 3:
+                raise ValueError(f"a packed rhs must have rank 3 or more, but has {rhs.rank}")
+            plain = rhs.with_shape(*rhs.shape[:-3], rhs.shape[-2], columns)
+            check_packed_type("rhs", rhs, packed_columns(plain, pack))
+            rhs = plain
         check_same_element(lhs=lhs, rhs=rhs)
         check_accumulator(acc, lhs.element)
         if min(lhs.rank, rhs.rank) < 2:
@@ -57,13 +94,17 @@ class MatMulOp(AiDialect.Operation, name="matmul"):
 
     @staticmethod
     @quiet
-    def reference(lhs: np.ndarray, rhs: np.ndarray, *, acc: str) -> np.ndarray:
+    def reference(
+        lhs: np.ndarray, rhs: np.ndarray, *, acc: str, pack: int | None = None, columns: int | None = None
+    ) -> np.ndarray:
+        if pack is not None and columns is not None:
+            rhs = unpack_columns(rhs, columns)
         wide = numpy_dtype(acc)
         return np.matmul(lhs.astype(wide), rhs.astype(wide)).astype(lhs.dtype)
 
     @staticmethod
-    def flops(lhs: TensorType, rhs: TensorType, *, acc: str) -> int:
-        return 2 * MatMulOp.infer(lhs, rhs, acc=acc).size * lhs.shape[-1]
+    def flops(lhs: TensorType, rhs: TensorType, **attributes: Any) -> int:
+        return 2 * MatMulOp.infer(lhs, rhs, **attributes).size * lhs.shape[-1]
 
 
 class ConvOp(AiDialect.Operation, name="conv"):
@@ -71,6 +112,8 @@ class ConvOp(AiDialect.Operation, name="conv"):
 
     Shapes: input [N, C, *spatial], weight [O, C/group, *kernel], bias [O] (optional) -> out [N, O, *counts], where
     counts = (begin + size + end - ((kernel - 1) * dilation + 1)) // stride + 1. pads: all begins, then all ends.
+    With `layout` = "channels_last", input and out are [N, *spatial, C]. With `pack` = nr and `filters` = O, weight is
+    [blocks, *kernel, C/group, nr] (see packing.py).
     Types: floats, the same for all; sums are kept in `acc` (default f32, f64 for f64).
     Errors: ranks, channels or groups that do not fit; a window larger than the padded input; acc too narrow.
     Source: ONNX Conv-11 (auto_pad and negative pads are the importer's work).
@@ -85,6 +128,9 @@ class ConvOp(AiDialect.Operation, name="conv"):
     dilations: ir.DenseI64ArrayAttr
     group: ir.IntegerAttr
     acc: ir.TypeAttr
+    layout: ir.StringAttr | None
+    pack: ir.IntegerAttr | None
+    filters: ir.IntegerAttr | None
     out: Result[FloatTensor]
 
     @classmethod
@@ -95,23 +141,33 @@ class ConvOp(AiDialect.Operation, name="conv"):
 
     @staticmethod
     def infer(
-        input: TensorType, weight: TensorType, bias: TensorType | None, *, group: int, acc: str, **window: list[int]
+        input: TensorType,
+        weight: TensorType,
+        bias: TensorType | None,
+        *,
+        group: int,
+        acc: str,
+        layout: str | None = None,
+        pack: int | None = None,
+        filters: int | None = None,
+        **window: list[int],
     ) -> TensorType:
+        input, weight = channels_first(input, layout), _plain_filters(weight, group, pack, filters)
         check_same_element(input=input, weight=weight, bias=bias)
         check_accumulator(acc, input.element)
         check_at_least("group", [group], 1)
         if weight.rank != input.rank:
             raise ValueError(f"input and weight must have one rank, but have {input.rank} and {weight.rank}")
         counts = window_counts(input.shape[2:], kernel=weight.shape[2:], **window)
-        channels, filters = input.shape[1], weight.shape[0]
-        if channels != weight.shape[1] * group or filters % group:
+        channels, outputs = input.shape[1], weight.shape[0]
+        if channels != weight.shape[1] * group or outputs % group:
             raise ValueError(
-                f"{channels} input channels and {filters} filters in {group} groups need a weight of "
-                f"[{filters}, {channels} / {group}, ...] and whole groups, but the weight is tensor<{weight}>"
+                f"{channels} input channels and {outputs} filters in {group} groups need a weight of "
+                f"[{outputs}, {channels} / {group}, ...] and whole groups, but the weight is tensor<{weight}>"
             )
-        if bias is not None and bias.shape != (filters,):
-            raise ValueError(f"the bias must have the shape [{filters}], but has {list(bias.shape)}")
-        return input.with_shape(input.shape[0], filters, *counts)
+        if bias is not None and bias.shape != (outputs,):
+            raise ValueError(f"the bias must have the shape [{outputs}], but has {list(bias.shape)}")
+        return in_layout(input.with_shape(input.shape[0], outputs, *counts), layout)
 
     @staticmethod
     @quiet
@@ -125,7 +181,13 @@ class ConvOp(AiDialect.Operation, name="conv"):
         dilations: list[int],
         group: int,
         acc: str,
+        layout: str | None = None,
+        pack: int | None = None,
+        filters: int | None = None,
     ) -> np.ndarray:
+        input = array_channels_first(input, layout)
+        if pack is not None and filters is not None:
+            weight = unpack_filters(weight, filters, group)
         wide = numpy_dtype(acc)
         kernel = weight.shape[2:]
         padded = pad(input.astype(wide), pads, 0)
@@ -134,12 +196,13 @@ class ConvOp(AiDialect.Operation, name="conv"):
         groups = zip(np.split(patches, group, axis=1), np.split(weight.astype(wide), group), strict=True)
         sums = np.concatenate([np.tensordot(patch, part, axes) for patch, part in groups], axis=-1)
         out = sums if bias is None else sums + bias.astype(wide)
-        return np.moveaxis(out, -1, 1).astype(input.dtype)
+        return array_in_layout(np.moveaxis(out, -1, 1).astype(input.dtype), layout)
 
     @staticmethod
     def flops(input: TensorType, weight: TensorType, bias: TensorType | None, **attributes: Any) -> int:
         out = ConvOp.infer(input, weight, bias, **attributes)
-        return 2 * out.size * math.prod(weight.shape[1:]) + (0 if bias is None else out.size)
+        plain = _plain_filters(weight, attributes["group"], attributes.get("pack"), attributes.get("filters"))
+        return 2 * out.size * math.prod(plain.shape[1:]) + (0 if bias is None else out.size)
 
 
 class BatchNormOp(AiDialect.Operation, name="batch_norm"):

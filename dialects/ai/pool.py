@@ -9,12 +9,14 @@ from mlir import ir
 from aiopt.dialects.ai.checks import window_counts
 from aiopt.dialects.ai.dialect import AiDialect, Trait
 from aiopt.dialects.ai.numerics import lowest, pad, quiet, widen, windows
+from aiopt.dialects.ai.packing import array_channels_first, array_in_layout, channels_first, in_layout
 from aiopt.dialects.constraints import FloatTensor, NumericTensor
 from aiopt.dialects.ext import Operand, Result
 from aiopt.support.types import TensorType
 
 
-def _infer(input: TensorType, **window: list[int]) -> TensorType:
+def _infer(input: TensorType, layout: str | None, **window: list[int]) -> TensorType:
+    input = channels_first(input, layout)
     if input.rank < 3:
         raise ValueError(f"the input must have the shape [N, C, *spatial], but has {list(input.shape)}")
     counts = window_counts(input.shape[2:], **window)
@@ -23,13 +25,14 @@ def _infer(input: TensorType, **window: list[int]) -> TensorType:
         extent = (kernel[i % len(kernel)] - 1) * dilations[i % len(kernel)] + 1
         if amount >= extent:
             raise ValueError(f"pads must be smaller than the window ({extent}), but are {pads}")
-    return input.with_shape(*input.shape[:2], *counts)
+    return in_layout(input.with_shape(*input.shape[:2], *counts), layout)
 
 
 class MaxPoolOp(AiDialect.Operation, name="max_pool"):
     """The largest element of each window; NaN if the window holds one. Padding never wins.
 
     Shapes: input [N, C, *spatial] -> out [N, C, *counts], counts as for `ai.conv`. pads: all begins, then all ends.
+    With `layout` = "channels_last", both are [N, *spatial, C].
     Types: numbers. A window of padding alone gives -inf, or the lowest integer.
     Errors: attributes whose length does not fit; a window larger than the padded input; pads as large as the window.
     Source: ONNX MaxPool-12 without Indices (ceil_mode and auto_pad are the importer's work).
@@ -41,6 +44,7 @@ class MaxPoolOp(AiDialect.Operation, name="max_pool"):
     strides: ir.DenseI64ArrayAttr
     pads: ir.DenseI64ArrayAttr
     dilations: ir.DenseI64ArrayAttr
+    layout: ir.StringAttr | None
     out: Result[NumericTensor]
 
     @classmethod
@@ -50,27 +54,40 @@ class MaxPoolOp(AiDialect.Operation, name="max_pool"):
 
     @staticmethod
     def infer(
-        input: TensorType, *, kernel: list[int], strides: list[int], pads: list[int], dilations: list[int]
+        input: TensorType,
+        *,
+        kernel: list[int],
+        strides: list[int],
+        pads: list[int],
+        dilations: list[int],
+        layout: str | None = None,
     ) -> TensorType:
-        return _infer(input, kernel=kernel, strides=strides, pads=pads, dilations=dilations)
+        return _infer(input, layout, kernel=kernel, strides=strides, pads=pads, dilations=dilations)
 
     @staticmethod
     def reference(
-        input: np.ndarray, *, kernel: list[int], strides: list[int], pads: list[int], dilations: list[int]
+        input: np.ndarray,
+        *,
+        kernel: list[int],
+        strides: list[int],
+        pads: list[int],
+        dilations: list[int],
+        layout: str | None = None,
     ) -> np.ndarray:
-        padded = pad(input, pads, lowest(input.dtype))
+        padded = pad(array_channels_first(input, layout), pads, lowest(input.dtype))
         patches = windows(padded, kernel=kernel, strides=strides, dilations=dilations)
-        return np.max(patches, axis=tuple(range(input.ndim, patches.ndim)))
+        return array_in_layout(np.max(patches, axis=tuple(range(input.ndim, patches.ndim))), layout)
 
     @staticmethod
-    def flops(input: TensorType, *, kernel: list[int], **window: list[int]) -> int:
-        return _infer(input, kernel=kernel, **window).size * math.prod(kernel)
+    def flops(input: TensorType, *, kernel: list[int], **attributes: Any) -> int:
+        return MaxPoolOp.infer(input, kernel=kernel, **attributes).size * math.prod(kernel)
 
 
 class AvgPoolOp(AiDialect.Operation, name="avg_pool"):
     """The mean of each window, over its elements inside the input or (count_include_pad) over all of the window.
 
     Shapes: input [N, C, *spatial] -> out [N, C, *counts], counts as for `ai.conv`. pads: all begins, then all ends.
+    With `layout` = "channels_last", both are [N, *spatial, C].
     Types: floats; f16 is summed in f32.
     Errors: attributes whose length does not fit; a window larger than the padded input; pads as large as the window.
     Source: ONNX AveragePool-11 (ceil_mode and auto_pad are the importer's work).
@@ -82,6 +99,7 @@ class AvgPoolOp(AiDialect.Operation, name="avg_pool"):
     strides: ir.DenseI64ArrayAttr
     pads: ir.DenseI64ArrayAttr
     count_include_pad: ir.BoolAttr
+    layout: ir.StringAttr | None
     out: Result[FloatTensor]
 
     @classmethod
@@ -90,22 +108,36 @@ class AvgPoolOp(AiDialect.Operation, name="avg_pool"):
 
     @staticmethod
     def infer(
-        input: TensorType, *, kernel: list[int], strides: list[int], pads: list[int], count_include_pad: bool
+        input: TensorType,
+        *,
+        kernel: list[int],
+        strides: list[int],
+        pads: list[int],
+        count_include_pad: bool,
+        layout: str | None = None,
     ) -> TensorType:
-        return _infer(input, kernel=kernel, strides=strides, pads=pads, dilations=[1] * len(kernel))
+        return _infer(input, layout, kernel=kernel, strides=strides, pads=pads, dilations=[1] * len(kernel))
 
     @staticmethod
     @quiet
     def reference(
-        input: np.ndarray, *, kernel: list[int], strides: list[int], pads: list[int], count_include_pad: bool
+        input: np.ndarray,
+        *,
+        kernel: list[int],
+        strides: list[int],
+        pads: list[int],
+        count_include_pad: bool,
+        layout: str | None = None,
     ) -> np.ndarray:
+        input = array_channels_first(input, layout)
+
         def fold(array: np.ndarray, outside: float) -> np.ndarray:
             patches = windows(pad(array, pads, outside), kernel=kernel, strides=strides, dilations=[1] * len(kernel))
             return np.sum(patches, axis=tuple(range(input.ndim, patches.ndim)))
 
         wide = widen(input)
         counts = fold(np.ones((1, 1, *input.shape[2:]), wide.dtype), float(count_include_pad))
-        return (fold(wide, 0) / counts).astype(input.dtype)
+        return array_in_layout((fold(wide, 0) / counts).astype(input.dtype), layout)
 
     @staticmethod
     def flops(input: TensorType, *, kernel: list[int], **attributes: Any) -> int:

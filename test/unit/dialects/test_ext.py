@@ -37,7 +37,7 @@ def test_a_class_body_is_read_in_order():
         ("rest", "variadic"),
     ]
     assert [s.name for s in JoinOp.result_slots] == ["left", "right"]
-    assert list(JoinOp.attribute_types) == list(ATTRIBUTES)
+    assert list(JoinOp.attribute_slots) == list(ATTRIBUTES)
     assert JoinOp.OPERATION_NAME == "toy.join"
     assert ToyDialect.operations == {"join": JoinOp}
 
