@@ -5,7 +5,7 @@
 // The size-1 axis of a reduction with keepdims exists in indexing maps only.
 // CHECK-LABEL: func.func private @mean_sub(
 // CHECK-SAME: ai.whole_axes = array<i64: 2>
-// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]} {{.*}} outs(%{{.*}} : tensor<1x4xf32>)
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]} {{.*}} outs(%{{.*}} : tensor<1x4xf64>)
 // CHECK: arith.divf
 // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel"]} ins(%{{.*}}, %{{.*}} : tensor<1x4x8xf32>, tensor<1x4xf32>)
 // CHECK: arith.subf
