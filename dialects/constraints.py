@@ -31,3 +31,17 @@ class SignedTensor(AnyTensor):
 
     elements = FLOATS | SIGNED
     text = "a tensor of signed numbers"
+
+
+class BoolTensor(AnyTensor):
+    """Elements bool."""
+
+    elements = frozenset({"i1"})
+    text = "a tensor of bools"
+
+
+class IndexTensor(AnyTensor):
+    """Elements i32 or i64, to count positions with."""
+
+    elements = frozenset({"i32", "i64"})
+    text = "a tensor of i32 or i64"

@@ -38,6 +38,7 @@ IRDL_ATTRIBUTE: dict[type, str] = {
     ir.StringAttr: "#builtin.string",
     ir.TypeAttr: "#builtin.type",
     ir.DenseI64ArrayAttr: "#builtin.dense_array",
+    ir.DenseF64ArrayAttr: "#builtin.dense_array",
 }
 
 

@@ -16,6 +16,7 @@ _ATTRIBUTE_TEXT: dict[type, str] = {
     ir.StringAttr: "a string",
     ir.TypeAttr: "a type",
     ir.DenseI64ArrayAttr: "an array of i64",
+    ir.DenseF64ArrayAttr: "an array of f64",
 }
 
 
@@ -34,8 +35,8 @@ def to_ir(kind: TensorType) -> ir.RankedTensorType:
 
 
 def from_attribute(attribute: ir.Attribute) -> Any:
-    """An attribute's value: int, float, bool, str, list[int], or the text of a type."""
-    if isinstance(attribute, ir.DenseI64ArrayAttr):
+    """An attribute's value: int, float, bool, str, list[int], list[float], or the text of a type."""
+    if isinstance(attribute, (ir.DenseI64ArrayAttr, ir.DenseF64ArrayAttr)):
         return list(attribute)
     if isinstance(attribute, ir.TypeAttr):
         return str(attribute.value)
@@ -54,6 +55,8 @@ def to_attribute(kind: type, value: Any) -> ir.Attribute:
         return ir.TypeAttr.get(ir.Type.parse(value) if isinstance(value, str) else value)
     if kind is ir.DenseI64ArrayAttr:
         return ir.DenseI64ArrayAttr.get([int(v) for v in value])
+    if kind is ir.DenseF64ArrayAttr:
+        return ir.DenseF64ArrayAttr.get([float(v) for v in value])
     return kind.get(value)  # pyright: ignore[reportAttributeAccessIssue]
 
 

@@ -20,6 +20,7 @@ class GraphPipeline(NamedPipeline):
             "ai-fold-constants",
             "ai-cse",
             "ai-fold-batch-norm",
+            "ai-expand-conv-transpose",
             "ai-fold-constants",
             "ai-canonicalize",
             "ai-cse",
@@ -29,12 +30,22 @@ class GraphPipeline(NamedPipeline):
 
 @dataclass(frozen=True)
 class KernelsPipeline(NamedPipeline):
-    """GRAPH to KERNELS: the optimised graph, cut into kernels."""
+    """GRAPH to KERNELS: the optimised graph, placed, laid out and cut into kernels.
+
+    layout: see ai-assign-layout.
+    """
 
     name: ClassVar[str] = "ai-kernels-pipeline"
+    layout: str = "channels_first"
 
     def passes(self) -> list[str]:
-        return ["ai-graph-pipeline", "ai-group-kernels", "ai-outline-kernels"]
+        return [
+            "ai-graph-pipeline",
+            "ai-assign-target",
+            f"ai-assign-layout{{layout={self.layout}}}",
+            "ai-group-kernels",
+            "ai-outline-kernels",
+        ]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from mlir.dialects import func, scf
 
 from aiopt.dialects.ext import operations
 from aiopt.passes.base import functions
+from aiopt.passes.templates.registry import CHOICE
 
 _SIZES = ("arena_bytes", "arena_lower_bound_bytes", "temporaries_bytes", "weights_bytes")
 
@@ -36,6 +37,8 @@ def kernels(module: ir.Module) -> list[dict[str, Any]]:
 
 def _describe(kernel: func.FuncOp) -> dict[str, Any]:
     nests = [op for op in kernel.entry_block.operations if isinstance(op, (scf.ForOp, scf.ForallOp))]
+    if CHOICE in kernel.attributes:
+        nests = nests[:1]  # a template's loops that follow one another make different parts of one result
     numbers = {
         key: kernel.attributes[f"ai.{key}"].value for key in ("flops", "bytes") if f"ai.{key}" in kernel.attributes
     }

@@ -14,6 +14,7 @@ from aiopt.dialects.ai import ConstantOp
 from aiopt.passes.unit import Unit
 from aiopt.support.types import TensorType, numpy_dtype
 
+TARGET, PARTITION = "ai.target", "ai.partition"  # where an op runs (ai-assign-target)
 SMALL_BYTES = 64  # equal-element constants up to this size stand in the IR (docs/levels.md)
 MAX_SWEEPS = 64
 
@@ -32,7 +33,9 @@ class Rewriter:
     ) -> ir.Value:
         """Build an op before the matched one, at its location (fused with those of the `merged` ops); its result."""
         location = fused_location([*(op.location for op in merged), self.op.location])
-        return cls(*operands, loc=location, ip=ir.InsertionPoint(self.op), **attributes).operation.results[0]
+        made = cls(*operands, loc=location, ip=ir.InsertionPoint(self.op), **attributes)
+        copy_placement(self.op, made)
+        return made.operation.results[0]
 
     def constant(self, array: np.ndarray, hint: str) -> ir.Value:
         """A constant of this value before the matched op; `hint` names it in the WeightStore."""
@@ -66,6 +69,13 @@ def _sweep(unit: Unit, patterns: Mapping[type[ext.Operation], Sequence[Pattern]]
             rewriter = Rewriter(unit, op)
             changed |= any(pattern(op, rewriter) for pattern in patterns.get(type(op), ()))
     return changed
+
+
+def copy_placement(source: ir.OpView, made: ir.OpView) -> None:
+    """Let an op run where another one runs."""
+    for key in (TARGET, PARTITION):
+        if key in source.operation.attributes:
+            made.operation.attributes[key] = source.operation.attributes[key]
 
 
 def is_used(value: ir.Value) -> bool:
@@ -102,6 +112,12 @@ def constant_value(value: ir.Value, unit: Unit) -> np.ndarray | None:
     if isinstance(op, arith.ConstantOp) and isinstance(attribute := op.attributes["value"], ir.DenseElementsAttr):
         return _array_of(attribute, ext.type_of(value))
     return None
+
+
+def flops_of(op: ext.Operation) -> int:
+    """Arithmetic operations of one execution."""
+    types = [[ext.type_of(v) for v in g] if isinstance(g, list) else g and ext.type_of(g) for g in op.operand_groups()]
+    return type(op).flops(*types, **op.python_attributes())
 
 
 def splat_value(value: ir.Value, unit: Unit) -> Any:

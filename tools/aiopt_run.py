@@ -16,6 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import aiopt
+from aiopt.runtime import artifact
 from aiopt.support import command
 from aiopt.support.arguments import Parser, parse_shapes, split_assignment
 from aiopt.support.errors import CompileError, InputError, OptionError
@@ -48,41 +50,43 @@ def save_reproducer(entry: Entry, path: Path) -> None:
 def _parser() -> Parser:
     parser = Parser("aiopt-run", "Compile a model and run it.")
     add = parser.add_argument
-    add("model", metavar="MODEL", help=".onnx, or .mlir of any level; '-': stdin")
+    add("model", metavar="MODEL", help=".onnx, .mlir of any level, or .aio; '-': stdin")
     add("--input", action="append", default=[], metavar="NAME=FILE.npy", help="value of an input (else random)")
     add("--shape", action="append", default=[], metavar="NAME=1x3x48x320", help="shape of an input of an ONNX model")
-    add("--threads", type=_count, default=1, metavar="N", help="threads of a run (default: 1)")
-    add("--repeat", type=_count, default=10, metavar="N", help="timed runs after a first one (default: 10)")
+    add("--threads", type=count, metavar="N", help="threads of a run (default: 1, for .aio what it was compiled for)")
+    add("--repeat", type=count, default=10, metavar="N", help="timed runs after a first one (default: 10)")
     add("--seed", type=int, default=0, metavar="N", help="seed of the random inputs (default: 0)")
     add("--compare", choices=["onnxruntime", "reference"], help="hold the outputs against another engine's")
+    add("--no-cache", action="store_true", help="compile even if the cache has the net, and leave the cache alone")
+    add("--info", action="store_true", help="print what a .aio file says of itself, and run nothing")
     add("--json", action="store_true", help="print one JSON object")
     return parser
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
+    """A whole number of at least 1, for argparse."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of at least 1")
     return int(text)
 
 
 def _work(given: argparse.Namespace, journal: Journal) -> int:
-    journal.record("loading MLIR")
-    from aiopt import driver
-    from aiopt.passes import io, pipeline
-    from aiopt.passes.reproducer import StepKeeper
-
+    if given.info:
+        header = artifact.read_header(given.model)
+        write_output(None, (json.dumps(header) + "\n" if given.json else artifact.describe(header)).encode())
+        return 0
     shapes = parse_shapes(given.shape)
     arrays = _load_inputs(given.input)
-    model = read_input(STDIN) if given.model == STDIN else Path(given.model)
-    mlir = io.is_mlir(model)
-    if mlir and shapes:
-        raise OptionError("--shape is for ONNX models; MLIR has its shapes in the text")
-    _check_oracle(given.compare, mlir)
-    command.progress(f"compiling {given.model} ...")
     start = time.perf_counter()
-    with pipeline.observed(StepKeeper(journal)):
-        net = driver.compile(model, threads=given.threads, shapes=shapes)
-    facts: dict[str, Any] = {"model": given.model, "threads": given.threads}
+    if given.model != STDIN and artifact.looks_like_artifact(given.model):
+        model: Path | bytes = Path(given.model)
+        reject_shapes(shapes, "a compiled net")
+        if given.compare:
+            raise OptionError(f"--compare {given.compare} takes the model, not a compiled net")
+        net = aiopt.load(model, given.threads)
+    else:
+        model, net = _compile(given, shapes, arrays, journal)
+    facts: dict[str, Any] = {"model": given.model, "threads": net.threads}
     facts["compile_seconds"] = time.perf_counter() - start
     journal.record("the compiled net")
     inputs = _fill_inputs(net.inputs, arrays, given.seed)
@@ -96,6 +100,33 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
     write_output(None, (_as_json(facts) if given.json else _as_text(facts)).encode())
     check(facts)
     return 0
+
+
+def _compile(
+    given: argparse.Namespace, shapes: dict[str, tuple[int, ...]], arrays: Arrays, journal: Journal
+) -> tuple[Path | bytes, CompiledNet]:
+    """The model and its net, for the given shapes or, where the model leaves some open, those of the given inputs."""
+    journal.record("loading MLIR")
+    from aiopt import api
+    from aiopt.passes import io, pipeline
+    from aiopt.passes.reproducer import StepKeeper
+
+    model = read_input(STDIN) if given.model == STDIN else Path(given.model)
+    mlir = io.is_mlir(model)
+    if mlir:
+        reject_shapes(shapes, "MLIR")
+    _check_oracle(given.compare, mlir)
+    command.progress(f"compiling {given.model} ...")
+    source = api.read_source(model)
+    shapes = {name: arrays[name].shape for name in source.open_inputs if name in arrays} | shapes
+    with pipeline.observed(StepKeeper(journal)):
+        return model, api.compile_static(source, "cpu", given.threads or 1, shapes, not given.no_cache)
+
+
+def reject_shapes(shapes: Mapping[str, object], what: str) -> None:
+    """Raise OptionError if shapes are given for what already has them."""
+    if shapes:
+        raise OptionError(f"--shape is for ONNX models; {what} has its shapes in it")
 
 
 def _check_oracle(oracle: str | None, mlir: bool) -> None:
@@ -156,6 +187,7 @@ def _run(net: CompiledNet, inputs: Arrays, repeat: int, facts: dict[str, Any]) -
         net.run(inputs)
         seconds.append(time.perf_counter() - start)
     report = net.report()
+    facts["cache"] = report.get("cache", "off")
     facts.update(seconds_per_run=statistics.median(seconds), runs=repeat)
     facts.update({key: report[key] for key in _REPORTED if key in report})
     facts["outputs"] = [_describe(name, array) for name, array in outputs.items()]
@@ -236,7 +268,8 @@ def _as_text(facts: dict[str, Any]) -> str:
     milliseconds = facts["seconds_per_run"] * 1e3
     lines.append(f"time per run: {milliseconds:.3f} ms (median of {facts['runs']}, {facts['threads']} threads)")
     lines += [f"{words}: {facts[key]}" for key, words in _REPORTED.items() if key in facts]
-    lines.append(f"compile time: {facts['compile_seconds']:.2f} s")
+    source = " (from the cache)" if facts["cache"] == "hit" else ""
+    lines.append(f"compile time: {facts['compile_seconds']:.2f} s{source}")
     return "\n".join(lines) + "\n"
 
 

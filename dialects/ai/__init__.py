@@ -1,12 +1,16 @@
-"""The `ai` dialect: what a neural network computes, on tensors of static shape, in about 30 orthogonal ops."""
+"""The `ai` dialect: what a neural network computes, on tensors of static shape, in about 50 orthogonal ops."""
 
 from aiopt.dialects.ai.binary import AddOp, DivOp, MaximumOp, MinimumOp, MulOp, PowOp, SubOp
 from aiopt.dialects.ai.constant import ConstantOp
+from aiopt.dialects.ai.conv_transpose import ConvTransposeOp
 from aiopt.dialects.ai.dialect import AiDialect, Trait
-from aiopt.dialects.ai.movement import BroadcastToOp, ConcatOp, ReshapeOp, SliceOp, TransposeOp
+from aiopt.dialects.ai.layer_norm import LayerNormOp
+from aiopt.dialects.ai.logic import AndOp, EqualOp, LessEqualOp, LessOp, NotOp, OrOp, SelectOp, XorOp
+from aiopt.dialects.ai.movement import BroadcastToOp, ConcatOp, RelayoutOp, ReshapeOp, SliceOp, TransposeOp
 from aiopt.dialects.ai.nn import BatchNormOp, ConvOp, MatMulOp, SoftmaxOp
 from aiopt.dialects.ai.pool import AvgPoolOp, MaxPoolOp
 from aiopt.dialects.ai.reduce import ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceSumOp
+from aiopt.dialects.ai.sampling import GatherOp, ResizeOp
 from aiopt.dialects.ai.unary import (
     AbsOp,
     CastOp,
@@ -25,6 +29,7 @@ __all__ = [
     "AbsOp",
     "AddOp",
     "AiDialect",
+    "AndOp",
     "AvgPoolOp",
     "BatchNormOp",
     "BroadcastToOp",
@@ -32,10 +37,16 @@ __all__ = [
     "ConcatOp",
     "ConstantOp",
     "ConvOp",
+    "ConvTransposeOp",
     "DivOp",
+    "EqualOp",
     "ErfOp",
     "ExpOp",
+    "GatherOp",
     "IdentityOp",
+    "LayerNormOp",
+    "LessEqualOp",
+    "LessOp",
     "LogOp",
     "MatMulOp",
     "MaxPoolOp",
@@ -43,13 +54,18 @@ __all__ = [
     "MinimumOp",
     "MulOp",
     "NegOp",
+    "NotOp",
+    "OrOp",
     "PowOp",
     "ReduceMaxOp",
     "ReduceMeanOp",
     "ReduceMinOp",
     "ReduceSumOp",
+    "RelayoutOp",
     "ReluOp",
     "ReshapeOp",
+    "ResizeOp",
+    "SelectOp",
     "SigmoidOp",
     "SliceOp",
     "SoftmaxOp",
@@ -58,4 +74,5 @@ __all__ = [
     "TanhOp",
     "Trait",
     "TransposeOp",
+    "XorOp",
 ]

@@ -9,6 +9,14 @@ from mlir import ir
 
 from aiopt.dialects.ai.checks import broadcast, check_at_least, check_axis, check_length, check_same_element
 from aiopt.dialects.ai.dialect import AiDialect, Trait
+from aiopt.dialects.ai.packing import (
+    CHANNELS_FIRST,
+    CHANNELS_LAST,
+    array_channels_first,
+    array_in_layout,
+    channels_first,
+    in_layout,
+)
 from aiopt.dialects.constraints import AnyTensor
 from aiopt.dialects.ext import Operand, Result
 from aiopt.support.types import TensorType
@@ -61,6 +69,33 @@ class TransposeOp(AiDialect.Operation, name="transpose"):
     @staticmethod
     def reference(input: np.ndarray, *, permutation: list[int]) -> np.ndarray:
         return np.transpose(input, permutation)
+
+
+class RelayoutOp(AiDialect.Operation, name="relayout"):
+    """Change the layout of an activation: the channel dimension goes to the end, or back to second place.
+
+    Shapes: to "channels_last" [N, C, *spatial] -> [N, *spatial, C]; to "channels_first" [N, *spatial, C] ->
+    [N, C, *spatial]. Types: any.
+    Errors: rank below 3 (there is one layout only); `to` is neither.
+    Source: ONNX Transpose-13 by one of two permutations; `ai-assign-layout` puts it between ops of different layout.
+    """
+
+    traits = frozenset({Trait.MOVEMENT})
+    input: Operand[AnyTensor]
+    to: ir.StringAttr
+    out: Result[AnyTensor]
+
+    @staticmethod
+    def infer(input: TensorType, *, to: str) -> TensorType:
+        if to not in (CHANNELS_FIRST, CHANNELS_LAST):
+            raise ValueError(f"to must be '{CHANNELS_FIRST}' or '{CHANNELS_LAST}', but is '{to}'")
+        if input.rank < 3:
+            raise ValueError(f"the input must have rank 3 or more, but has {input.rank}")
+        return (in_layout if to == CHANNELS_LAST else channels_first)(input, CHANNELS_LAST)
+
+    @staticmethod
+    def reference(input: np.ndarray, *, to: str) -> np.ndarray:
+        return (array_in_layout if to == CHANNELS_LAST else array_channels_first)(input, CHANNELS_LAST).copy()
 
 
 class SliceOp(AiDialect.Operation, name="slice"):

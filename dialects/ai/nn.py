@@ -208,7 +208,8 @@ class ConvOp(AiDialect.Operation, name="conv"):
 class BatchNormOp(AiDialect.Operation, name="batch_norm"):
     """Normalise each channel by given statistics: (input - mean) / sqrt(variance + epsilon) * scale + bias.
 
-    Shapes: input [N, C, ...], scale, bias, mean, variance [C] -> out as input.
+    Shapes: input [N, C, ...], scale, bias, mean, variance [C] -> out as input. With `layout` = "channels_last", input
+    and out are [N, ..., C].
     Types: floats, the same for all; f16 is computed in f32.
     Errors: rank below 2; parameters of another shape or element type.
     Source: ONNX BatchNormalization-15 with training_mode = 0.
@@ -221,6 +222,7 @@ class BatchNormOp(AiDialect.Operation, name="batch_norm"):
     mean: Operand[FloatTensor]
     variance: Operand[FloatTensor]
     epsilon: ir.FloatAttr
+    layout: ir.StringAttr | None
     out: Result[FloatTensor]
 
     @classmethod
@@ -236,14 +238,16 @@ class BatchNormOp(AiDialect.Operation, name="batch_norm"):
         variance: TensorType,
         *,
         epsilon: float,
+        layout: str | None = None,
     ) -> TensorType:
         parameters = {"scale": scale, "bias": bias, "mean": mean, "variance": variance}
         check_same_element(input=input, **parameters)
         if input.rank < 2:
             raise ValueError(f"the input must have the shape [N, C, ...], but has {list(input.shape)}")
+        channels = channels_first(input, layout).shape[1]
         for name, kind in parameters.items():
-            if kind.shape != (input.shape[1],):
-                raise ValueError(f"{name} must have the shape [{input.shape[1]}], but has {list(kind.shape)}")
+            if kind.shape != (channels,):
+                raise ValueError(f"{name} must have the shape [{channels}], but has {list(kind.shape)}")
         return input
 
     @staticmethod
@@ -256,14 +260,15 @@ class BatchNormOp(AiDialect.Operation, name="batch_norm"):
         variance: np.ndarray,
         *,
         epsilon: float,
+        layout: str | None = None,
     ) -> np.ndarray:
-        shape = (-1, *[1] * (input.ndim - 2))
+        shape = (-1, *[1] * (input.ndim - 2)) if layout is None else (-1,)
         scale, bias, mean, variance = (widen(p).reshape(shape) for p in (scale, bias, mean, variance))
         out = (widen(input) - mean) / np.sqrt(variance + epsilon) * scale + bias
         return out.astype(input.dtype)
 
     @staticmethod
-    def flops(input: TensorType, *parameters: TensorType, epsilon: float) -> int:
+    def flops(input: TensorType, *parameters: TensorType, epsilon: float, layout: str | None = None) -> int:
         return 2 * input.size  # a scale and a shift for each element; the parameters fold into these two
 
 

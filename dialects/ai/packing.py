@@ -13,6 +13,7 @@ import numpy as np
 
 from aiopt.support.types import TensorType
 
+CHANNELS_FIRST = "channels_first"
 CHANNELS_LAST = "channels_last"
 
 

@@ -10,18 +10,20 @@ import numpy as np
 from mlir import ir
 
 from aiopt.dialects import ext
-from aiopt.dialects.ai import AddOp, BatchNormOp, ConvOp, DivOp, MulOp, SubOp
+from aiopt.dialects.ai import AddOp, BatchNormOp, ConvOp, ConvTransposeOp, DivOp, MulOp, SubOp
 from aiopt.passes.base import Pass
 from aiopt.passes.rewrite import Rewriter, constant_value, defining, has_one_use, rewrite
 from aiopt.passes.unit import Unit
+
+_CONVOLUTIONS = (ConvOp, ConvTransposeOp)
 
 
 @dataclass(frozen=True)
 class FoldBatchNorm(Pass):
     """Fold constant scales and shifts of channels into the convolution before them.
 
-    Before: conv with constant weight and bias, whose only user is a batch_norm with constant parameters, or an add,
-    sub, mul or div with one constant per channel. After: the conv with other weight and bias.
+    Before: conv or conv_transpose with constant weight and bias, whose only user is a batch_norm with constant
+    parameters, or an add, sub, mul or div with one constant per channel. After: the conv with other weight and bias.
     Before: any other batch_norm with constant parameters. After: mul and add.
 
     New values are computed in f64 and rounded once. A fold that would leave a value that is not finite in the
@@ -92,7 +94,7 @@ def _fold_binary(
     """Fold `op(conv, c)`, and `op(c, conv)` if it commutes, where c has one value per channel."""
     lhs, rhs = op.operation.operands
     for value, other in ((lhs, rhs), (rhs, lhs)) if commutes else ((lhs, rhs),):
-        if isinstance(defining(value), ConvOp) and value.type == op.operation.results[0].type:
+        if isinstance(defining(value), _CONVOLUTIONS) and value.type == op.operation.results[0].type:
             channel = _per_channel(constant_value(other, rewriter.unit), ext.type_of(value).shape)
             if channel is not None and _fold_affine(op, value, *affine(channel), rewriter):
                 return True
@@ -104,13 +106,13 @@ def _fold_affine(
 ) -> bool:
     """conv(x, w, b) * factor + offset -> conv(x, w * factor, b * factor + offset); factor and offset f64 [O]."""
     conv = defining(value)
-    if not isinstance(conv, ConvOp) or not has_one_use(value):
+    if not isinstance(conv, _CONVOLUTIONS) or not has_one_use(value):
         return False
     weight = constant_value(conv.weight, rewriter.unit)
     bias = np.zeros(1) if conv.bias is None else constant_value(conv.bias, rewriter.unit)
     if weight is None or bias is None:
         return False
-    new_weight = _scaled_weight(weight, factor)
+    new_weight = _scaled_weight(conv, weight, factor)
     with np.errstate(all="ignore"):
         new_bias = _round(bias.astype(np.float64) * factor + offset, weight.dtype)
     if new_weight is None or new_bias is None:
@@ -120,15 +122,23 @@ def _fold_affine(
     weight_value = conv.weight if new_weight is weight else rewriter.constant(new_weight, f"{hint}.weight")
     no_bias = conv.bias is None and not new_bias.any()
     bias_value = None if no_bias else rewriter.constant(new_bias, f"{hint}.bias")
-    return rewriter.replace(rewriter.create(ConvOp, conv.input, weight_value, bias_value, merged=[conv], **attributes))
+    operands = (conv.input, weight_value, bias_value)
+    return rewriter.replace(rewriter.create(type(conv), *operands, merged=[conv], **attributes))
 
 
-def _scaled_weight(weight: np.ndarray, factor: np.ndarray) -> np.ndarray | None:
-    """weight [O, ...] times factor [O]; the weight itself where the factor is 1; None if not finite."""
+def _scaled_weight(conv: ConvOp | ConvTransposeOp, weight: np.ndarray, factor: np.ndarray) -> np.ndarray | None:
+    """The weight with its filters times factor [O]; the weight itself where the factor is 1; None if not finite.
+
+    Filters are [O, ...] of a conv; of a conv_transpose [C, O/group, ...], where the channels C are in groups.
+    """
     if (factor == 1).all():
         return weight
+    group = conv.python_attributes()["group"] if isinstance(conv, ConvTransposeOp) else 1
+    inner = [1] * (weight.ndim - 2)
+    shape = (group, 1, -1, *inner) if isinstance(conv, ConvTransposeOp) else (1, -1, 1, *inner)
+    split = weight.astype(np.float64).reshape(group, -1, *weight.shape[1:])
     with np.errstate(all="ignore"):
-        return _round(weight.astype(np.float64) * factor.reshape(-1, *[1] * (weight.ndim - 1)), weight.dtype)
+        return _round((split * factor.reshape(shape)).reshape(weight.shape), weight.dtype)
 
 
 def _batch_norm_affine(op: BatchNormOp, unit: Unit) -> tuple[np.ndarray, np.ndarray] | None:

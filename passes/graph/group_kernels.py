@@ -13,7 +13,7 @@ from aiopt.dialects.ai import Trait
 from aiopt.passes.base import FunctionPass
 from aiopt.passes.graph import grouping
 from aiopt.passes.graph.grouping import Kind, Node
-from aiopt.passes.rewrite import users
+from aiopt.passes.rewrite import PARTITION, users
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import OptionError
@@ -25,7 +25,8 @@ GROUP = "ai.group"
 class GroupKernels(FunctionPass):
     """Decide which ops become one kernel (`grouping.py` has the rules).
 
-    Before: `ai` ops. After: each that computes or moves something has `ai.group`, a number its kernel's ops share.
+    Before: `ai` ops. After: each that computes or moves something has `ai.group`, a number its kernel's ops share;
+    those share their `ai.partition` too.
     Options: max-ops, the most ops in one kernel.
     """
 
@@ -57,7 +58,9 @@ def _node(op: ext.Operation, index: dict[ir.Value, int]) -> Node:
     (result,) = op.operation.results
     operands = tuple(index[value] for value in op.operation.operands if value in index)
     is_output = any(not isinstance(user, ext.Operation) for user in users(result))
-    node = Node(_kind(op), ext.type_of(result).shape, operands, is_output=is_output)
+    placed = op.operation.attributes.get(PARTITION)
+    partition = placed.value if isinstance(placed, ir.IntegerAttr) else 0
+    node = Node(_kind(op), ext.type_of(result).shape, operands, is_output=is_output, partition=partition)
     return _as_row_reduction(op, node) if Trait.REDUCTION in op.traits else node
 
 

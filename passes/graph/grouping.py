@@ -34,6 +34,7 @@ class Node:
     reduced: tuple[int, ...] = ()  # ROW_REDUCTION: the shape of what it reduces
     kept: int = 0  # ROW_REDUCTION: how many leading axes it leaves
     is_output: bool = False  # read from outside the graph
+    partition: int = 0  # a group lies in one partition
 
 
 @dataclass
@@ -95,7 +96,7 @@ def _between(graph: _Graph, source: int, sink: int) -> set[int] | None:
 def _is_kernel(nodes: Sequence[Node], members: set[int]) -> bool:
     """True if code generation makes one nest of these nodes."""
     kinds = {kind: [i for i in members if nodes[i].kind is kind] for kind in Kind}
-    if kinds[Kind.APART]:
+    if kinds[Kind.APART] or len({nodes[i].partition for i in members}) > 1:
         return False
     if kinds[Kind.ROOT]:
         return len(kinds[Kind.ROOT]) == 1 and not kinds[Kind.ROW_REDUCTION] and _is_epilogue(nodes, members)

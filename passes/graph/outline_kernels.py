@@ -13,7 +13,17 @@ from aiopt.dialects import ext
 from aiopt.dialects.ai import IdentityOp, Trait
 from aiopt.passes.base import Pass, functions
 from aiopt.passes.graph.group_kernels import GROUP
-from aiopt.passes.rewrite import SMALL_BYTES, defining, erase_dead, fused_location, users
+from aiopt.passes.rewrite import (
+    PARTITION,
+    SMALL_BYTES,
+    TARGET,
+    copy_placement,
+    defining,
+    erase_dead,
+    flops_of,
+    fused_location,
+    users,
+)
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import CompileError
@@ -79,6 +89,8 @@ def _give_results_buffers(main: func.FuncOp) -> None:
         if not own or value in seen:
             location = owner.location if owner is not None else end.location
             copy = IdentityOp(value, loc=location, ip=ir.InsertionPoint(end))
+            if owner is not None:
+                copy_placement(owner, copy)
             _set_group(copy, number)
             number += 1
             end.operands[index] = copy.operation.results[0]
@@ -111,6 +123,9 @@ def _outline(members: list[ext.Operation], kernels: _Kernels) -> None:
     at = ir.InsertionPoint(members[-1])
     call = func.CallOp([result.type], ir.FlatSymbolRefAttr.get("kernel"), arguments, loc=location, ip=at)
     call.operation.attributes["ai.nodes"] = _strings(ext.node_names(location))
+    placed = members[-1].operation.attributes
+    if PARTITION in placed:
+        call.operation.attributes[PARTITION] = placed[PARTITION]
     result.replace_all_uses_with(call.results[0])
     function = _build_function(kernels.module, members, arguments, constants, location)
     ops = [op.OPERATION_NAME for op in members]
@@ -136,7 +151,9 @@ def _build_function(
     inner |= {value: constant.operation.clone(at).operation.results[0] for value, constant in constants.items()}
     for op in members:
         block.append(op)
-        del op.operation.attributes[GROUP]
+        for key in (GROUP, TARGET, PARTITION):
+            if key in op.operation.attributes:
+                del op.operation.attributes[key]
         for index, value in enumerate(op.operation.operands):
             if value in inner:
                 op.operation.operands[index] = inner[value]
@@ -150,8 +167,10 @@ def _describe(function: func.FuncOp, members: list[ext.Operation], arguments: li
     attributes = function.operation.attributes
     attributes["ai.kernel"] = ir.UnitAttr.get()
     attributes["ai.ops"] = _strings(op.OPERATION_NAME for op in members)
-    attributes["ai.flops"] = _integer(sum(_flops(op) for op in members))
+    attributes["ai.flops"] = _integer(sum(flops_of(op) for op in members))
     attributes["ai.bytes"] = _integer(sum(ext.type_of(value).nbytes for value in values))
+    if TARGET in members[-1].operation.attributes:
+        attributes[TARGET] = members[-1].operation.attributes[TARGET]
 
 
 def _inputs(members: list[ext.Operation]) -> tuple[dict[ir.Value, arith.ConstantOp], list[ir.Value]]:
@@ -172,11 +191,6 @@ def _is_small_splat(constant: arith.ConstantOp) -> bool:
     attribute = constant.attributes["value"]
     dense = isinstance(attribute, ir.DenseElementsAttr)
     return dense and attribute.is_splat and ext.type_of(constant.result).nbytes <= SMALL_BYTES
-
-
-def _flops(op: ext.Operation) -> int:
-    types = [[ext.type_of(v) for v in g] if isinstance(g, list) else g and ext.type_of(g) for g in op.operand_groups()]
-    return type(op).flops(*types, **op.python_attributes())
 
 
 def _group_of(op: ir.OpView) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from aiopt.dialects import ext
-from aiopt.dialects.ai import BroadcastToOp, ConcatOp, ReshapeOp, SliceOp, Trait, TransposeOp
+from aiopt.dialects.ai import BroadcastToOp, ConcatOp, RelayoutOp, ReshapeOp, SliceOp, Trait, TransposeOp
+from aiopt.passes.permutation import is_view, permutation_of
 from aiopt.passes.rewrite import Pattern, Rewriter, defining
 
 
@@ -26,21 +27,22 @@ def _drop_identity_transpose(op: TransposeOp, rewriter: Rewriter) -> bool:
     return permutation == sorted(permutation) and rewriter.replace(op.input)
 
 
-def _merge_transposes(op: TransposeOp, rewriter: Rewriter) -> bool:
-    """transpose(transpose(x)) -> one transpose; axis i of the result is axis inner[outer[i]] of x."""
+def _merge_transposes(op: TransposeOp | RelayoutOp, rewriter: Rewriter) -> bool:
+    """transpose(transpose(x)) -> one transpose; axis i of the result is axis inner[outer[i]] of x.
+
+    A relayout is a transpose too; two that undo each other become a transpose by (0, 1, ...), which is dropped.
+    """
     inner = defining(op.input)
-    if not isinstance(inner, TransposeOp):
+    if not isinstance(inner, (TransposeOp, RelayoutOp)):
         return False
-    first = list(inner.permutation)
-    permutation = [first[axis] for axis in op.permutation]
+    first = permutation_of(inner)
+    permutation = [first[axis] for axis in permutation_of(op)]
     return rewriter.replace(rewriter.create(TransposeOp, inner.input, permutation=permutation))
 
 
-def _reshape_instead_of_transpose(op: TransposeOp, rewriter: Rewriter) -> bool:
+def _reshape_instead_of_transpose(op: TransposeOp | RelayoutOp, rewriter: Rewriter) -> bool:
     """transpose that moves axes of size 1 only -> reshape: the elements keep their order."""
-    shape = ext.type_of(op.input).shape
-    moved = [axis for axis in op.permutation if shape[axis] != 1]
-    if moved != sorted(moved):
+    if not is_view(permutation_of(op), ext.type_of(op.input).shape):
         return False
     return rewriter.replace(rewriter.create(ReshapeOp, op.input, shape=ext.type_of(op.out).shape))
 
@@ -71,6 +73,7 @@ PATTERNS: dict[type[ext.Operation], tuple[Pattern, ...]] = {
     ReshapeOp: (_drop_same_type, _merge_reshapes),
     BroadcastToOp: (_drop_same_type,),
     TransposeOp: (_drop_identity_transpose, _merge_transposes, _reshape_instead_of_transpose),
+    RelayoutOp: (_merge_transposes, _reshape_instead_of_transpose),
     SliceOp: (_drop_whole_slice,),
     ConcatOp: (_drop_single_concat,),
 }

@@ -11,12 +11,15 @@ from mlir.dialects import arith, bufferization, func, memref
 
 from aiopt.dialects import ai
 from aiopt.dialects.ai import Trait
+from aiopt.dialects.ai.packing import CHANNELS_LAST
 from aiopt.dialects.ext import Operation, type_of
 from aiopt.passes.base import Pass, functions
 from aiopt.passes.lower.linalg import FAMILIES
 from aiopt.passes.lower.linalg.builder import memref_type, stored, tensor_type
 from aiopt.passes.lower.linalg.rules import RULES, Operand, Squeezed, reassociation, splat_operand
+from aiopt.passes.rewrite import PARTITION
 from aiopt.passes.spec.base import Level
+from aiopt.passes.templates.registry import emit_template, read_choice
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import UnsupportedError
 from aiopt.support.types import TensorType
@@ -28,8 +31,10 @@ assert FAMILIES
 class ConvertAiToLinalg(Pass):
     """Before: kernels of `ai` ops on tensors, called by @main. After: kernels of linalg ops, destinations as arguments.
 
-    Each op is lowered by the rule of its class (`passes/lower/linalg`). In @main every kernel result becomes an
-    allocation or one of the output arguments, every constant a buffer, every view a reinterpret_cast.
+    Each op is lowered by the rule of its class (`passes/lower/linalg`), but a kernel of the route "template" (see
+    ai-select-route) as a whole by its template, to loops on buffers that later passes leave as they are. In @main every
+    kernel result becomes an allocation or one of the output arguments, every constant a buffer, every view a
+    reinterpret_cast.
     """
 
     name: ClassVar[str] = "convert-ai-to-linalg"
@@ -49,6 +54,16 @@ def _convert_kernel(old: func.FuncOp) -> None:
     inputs = [type_of(argument) for argument in block.arguments]
     outputs = [type_of(kind) for kind in old.type.results]
     new = _declare(old, [memref_type(kind) for kind in inputs + outputs])
+    if choice := read_choice(old):
+        with ir.InsertionPoint(new.add_entry_block()), old.location:
+            results = block.operations[len(block.operations) - 1].operands
+            buffers = dict(zip([*block.arguments, *results], new.arguments, strict=True))
+            emit_template(old, *choice, buffers)
+            func.ReturnOp([])
+        old.erase()
+        return
+    if any(isinstance(op, Operation) and "layout" in op.python_attributes() for op in block.operations):
+        new.attributes["ai.layout"] = ir.StringAttr.get(CHANNELS_LAST)
     new.attributes["ai.whole_axes"] = ir.DenseI64ArrayAttr.get(_folded_axes(block, outputs[0].rank))
     with ir.InsertionPoint(new.add_entry_block()):
         lowered: dict[ir.Value, Operand] = {}
@@ -72,6 +87,8 @@ def _folded_axes(block: ir.Block, rank: int) -> list[int]:
             continue
         if isinstance(op, ai.SoftmaxOp):
             axes.add(op.axis.value)
+        elif isinstance(op, ai.LayerNormOp):
+            axes.update(range(op.axis.value, rank))
         elif Trait.REDUCTION in op.traits:
             axes.update(op.python_attributes()["axes"])
     return sorted(axes)
@@ -133,8 +150,9 @@ def _convert_main_op(
     if isinstance(op, func.CallOp):
         results = [returned[r] if r in returned else _allocate(type_of(r)) for r in op.results]
         call = func.CallOp([], op.callee, [*(buffers[v] for v in op.operands), *results])
-        if "ai.nodes" in op.attributes:
-            call.attributes["ai.nodes"] = op.attributes["ai.nodes"]
+        for key in ("ai.nodes", PARTITION):
+            if key in op.attributes:
+                call.attributes[key] = op.attributes[key]
         buffers.update(zip(op.results, results, strict=True))
     elif isinstance(op, ai.ReshapeOp):
         buffers[op.out] = _viewed(buffers[op.input], type_of(op.out))

@@ -22,9 +22,11 @@ _LEAST_COLUMNS = 32  # narrower tiles cost more in loop overhead than they save 
 class ScheduleTileAndFuse(FunctionPass):
     """Before: a kernel as a chain of linalg ops. After: one scf.forall over tiles of its result, the chain inside.
 
-    A tile is at most `rows` x `columns` of a matmul's result, else whole trailing dimensions of up to `elements`
-    elements; axes that a softmax or a norm folds stay whole, so that nothing is computed twice. Tiles divide their
-    dimension, so that every buffer inside is static. Kernels whose last op is not a linalg op stay as they are.
+    A tile is at most `rows` x `columns` of a matmul's result; in channels_last all channels of pixels in a row, up to
+    `pixels` elements; where an operand is read across its rows, a square of at most `square` x `square`, so that both
+    sides are used by whole cache lines; else whole trailing dimensions of up to `elements` elements. Axes that a
+    softmax or a norm folds stay whole, so that nothing is computed twice. Tiles divide their dimension, so that every
+    buffer inside is static. Kernels whose last op is not a linalg op stay as they are.
     """
 
     name: ClassVar[str] = "schedule-tile-and-fuse"
@@ -32,6 +34,8 @@ class ScheduleTileAndFuse(FunctionPass):
     elements: int = 2048
     rows: int = 8
     columns: int = 256
+    pixels: int = 8192
+    square: int = 16
 
     def run_on_function(self, function: func.FuncOp, unit: Unit) -> None:
         if "ai.kernel" not in function.attributes:
@@ -49,6 +53,12 @@ class ScheduleTileAndFuse(FunctionPass):
         if "ai.matmul" in [op.value for op in function.attributes["ai.ops"]]:
             lead, (m, n) = shape[:-2], shape[-2:]
             sizes = [1] * len(lead) + [_divisor(m, self.rows, 1), _divisor(n, self.columns, _LEAST_COLUMNS)]
+        elif "ai.layout" in function.attributes and len(shape) == sum(parallel):
+            sizes = _pixel_tile(shape, self.pixels)
+        elif all(parallel) and (across := _read_across(root)) is not None:
+            sizes = [1] * len(shape)
+            sizes[-1] = _divisor(shape[-1], self.square, 1)
+            sizes[across] = _divisor(shape[across], self.square, 1)
         else:
             known = all(parallel) and len(shape) == _rank(function) and "ai.whole_axes" in function.attributes
             sizes = _row_tile(shape, list(function.attributes["ai.whole_axes"]) if known else [], self.elements)
@@ -68,6 +78,25 @@ def _row_tile(shape: list[int], whole: list[int], elements: int) -> list[int]:
             break
         sizes[axis] = 0
     return sizes if any(sizes) or len(shape) < 2 else [1 if axis == 0 else 0 for axis in range(len(shape))]
+
+
+def _pixel_tile(shape: list[int], elements: int) -> list[int]:
+    """All channels of as many pixels of a row as fit in `elements`, for a result [N, *spatial, C]."""
+    *_, width, channels = shape
+    if width * channels <= elements and prod(shape) > width * channels:
+        return [1] * (len(shape) - 2) + [0, 0]
+    return [1] * (len(shape) - 2) + [_divisor(width, max(elements // channels, 1), 1), 0]
+
+
+def _read_across(root: linalg.GenericOp) -> int | None:
+    """The loop that walks an operand by unit stride where the innermost loop walks it by a larger one."""
+    maps = [attribute.value for attribute in root.indexing_maps]
+    innermost = maps[-1].n_dims - 1
+    for source in maps[:-1]:
+        loops = [expr.position for expr in source.results if isinstance(expr, ir.AffineDimExpr)]
+        if innermost in loops[:-1] and len(loops) == len(source.results):
+            return loops[-1]
+    return None
 
 
 def _divisor(extent: int, limit: int, least: int) -> int:

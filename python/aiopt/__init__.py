@@ -2,6 +2,8 @@
 
 net = aiopt.compile("model.onnx", shapes={"x": (1, 3, 48, 320)})
 outputs = net.run({"x": image})
+net.save("model.aio")
+net = aiopt.load("model.aio")  # with numpy alone
 """
 
 from __future__ import annotations
@@ -11,16 +13,21 @@ from typing import TYPE_CHECKING, Any
 from aiopt.support.errors import AioptError
 
 if TYPE_CHECKING:
-    from aiopt.driver import compile
+    from aiopt.api import compile
+    from aiopt.runtime.net import load
 
 __version__ = "0.1.0"
-__all__ = ["AioptError", "__version__", "compile"]
+__all__ = ["AioptError", "__version__", "compile", "load"]
 
 
 def __getattr__(name: str) -> Any:
-    """Load the compiler at its first use: importing aiopt has to be cheap."""
+    """Load what is asked for at its first use: importing aiopt has to be cheap."""
     if name == "compile":
-        from aiopt.driver import compile
+        from aiopt.api import compile
 
         return compile
+    if name == "load":
+        from aiopt.runtime.net import load
+
+        return load
     raise AttributeError(f"module 'aiopt' has no attribute '{name}'")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
+from types import MappingProxyType
 from typing import Any
 
 from mlir import ir
@@ -20,14 +21,22 @@ from aiopt.support.errors import OptionError
 from aiopt.targets import find_target
 from aiopt.targets.base import Target, remaining_stages
 
-Shapes = Mapping[str, tuple[int, ...]]
+Shapes = Mapping[str, Sequence[int]]
 
 
-def compile(model: Any, *, target: str = "cpu", threads: int = 1, shapes: Shapes | None = None) -> CompiledNet:
-    """Compile a model into a callable net.
+def compile(
+    model: Any,
+    *,
+    target: str = "cpu",
+    threads: int = 1,
+    shapes: Shapes | None = None,
+    facts: Mapping[str, Any] = MappingProxyType({}),
+) -> CompiledNet:
+    """Compile a model into a callable net, whatever the cache has (aiopt.compile looks there first).
 
     model: a path or bytes of an ONNX file, a path of MLIR text or bytecode at any level, a ModelProto or a Module.
     shapes: the full shape of each input whose dimensions the model leaves open, by name.
+    facts: more for the report.
     Raises AioptError (ModelError, UnsupportedError, InputError, OptionError, CompileError) in one line.
     """
     if threads < 1:
@@ -36,9 +45,9 @@ def compile(model: Any, *, target: str = "cpu", threads: int = 1, shapes: Shapes
     clock = _Clock()
     with clock.stage("load"):
         unit = load_unit(model, io.new_context(), shapes)
-    report = _lower(unit, chosen, clock)
+    report = {**_lower(unit, chosen, clock), **facts}
     with clock.stage("codegen"):
-        code = chosen.emit(unit, chosen.loadable)
+        code = chosen.build(unit)
     with clock.stage("link"):
         return chosen.load(unit, code, threads, report)
 
@@ -83,6 +92,7 @@ def _lower(unit: Unit, target: Target, clock: _Clock) -> dict[str, Any]:
             summary.update(kernels=calls, launches=sum(call["nests"] for call in calls))
     summary.update(report.sizes(unit.module), versions=_versions())
     summary["pipeline"] = ",".join(stage.pipeline for stage in stages)
+    summary["target"] = target.facts()
     return summary
 
 

@@ -29,7 +29,9 @@ AFFINE = """
 static const int64_t shape[] = {100, 3};
 static const aiopt_tensor_info inputs[] = {{"x", shape, 2, AIOPT_F32}};
 static const aiopt_tensor_info outputs[] = {{"y", shape, 2, AIOPT_F32}};
-const aiopt_net_info aiopt_affine_info = {ABI, 1, 1, 0, ARENA, 8, inputs, outputs, FEATURES};
+static const char *const launches[] = {"affine_exp"};
+const aiopt_net_info aiopt_affine_info = {ABI, 1, 1, 1, ARENA, 8, inputs, outputs, FEATURES, launches};
+static void hook(const aiopt_ctx *ctx, int32_t after) { if (ctx->hook) ctx->hook(ctx->hook_data, 0, after); }
 static void part(void *const *args, int64_t begin, int64_t end) {
   const float *x = args[0], *w = args[1];
   float *y = args[2];
@@ -40,7 +42,9 @@ static void part(void *const *args, int64_t begin, int64_t end) {
 }
 int32_t aiopt_affine_run(const aiopt_ctx *ctx, const aiopt_tensor *in, aiopt_tensor *out) {
   void *args[] = {in[0].data, (void *)ctx->weights, out[0].data, ctx->arena};
+  hook(ctx, 0);
   ctx->parallel_for(ctx, part, args, 300);
+  hook(ctx, 1);
   return STATUS;
 }
 """
@@ -51,7 +55,7 @@ MIXED = """
 static const int64_t two[] = {2}, zero[] = {0};
 static const aiopt_tensor_info inputs[] = {{"a", 0, 0, AIOPT_F32}, {"flag", two, 1, AIOPT_BOOL}};
 static const aiopt_tensor_info outputs[] = {{"sum", 0, 0, AIOPT_F64}, {"none", zero, 1, AIOPT_I64}};
-const aiopt_net_info aiopt_mixed_info = {AIOPT_ABI_VERSION, 2, 2, 0, 0, 0, inputs, outputs, 0};
+const aiopt_net_info aiopt_mixed_info = {AIOPT_ABI_VERSION, 2, 2, 0, 0, 0, inputs, outputs, 0, 0};
 int32_t aiopt_mixed_run(const aiopt_ctx *ctx, const aiopt_tensor *in, aiopt_tensor *out) {
   const int8_t *flag = in[1].data;
   *(double *)out[0].data = *(const float *)in[0].data + flag[0] + flag[1];
@@ -67,11 +71,11 @@ Y = np.exp(X) * WEIGHTS[0] + WEIGHTS[1]
 def affine(folder: Path, threads: int = 1, **macros: object) -> CompiledNet:
     """AFFINE with macros defined first."""
     code = compile_c(define(AFFINE, **macros), folder)
-    return CompiledNet("affine", code, aligned(WEIGHTS), {"launches": 1, "kernels": [{"ops": ["ai.exp"]}]}, threads)
+    return CompiledNet("affine", [code], aligned(WEIGHTS), {"launches": 1, "kernels": [{"ops": ["ai.exp"]}]}, threads)
 
 
 def mixed(folder: Path) -> CompiledNet:
-    return CompiledNet("mixed", compile_c(MIXED, folder), aligned(), {})
+    return CompiledNet("mixed", [compile_c(MIXED, folder)], aligned(), {})
 
 
 def define(source: str, **macros: object) -> str:

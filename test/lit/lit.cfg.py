@@ -31,6 +31,8 @@ for _name in ("HOME", "XDG_CACHE_HOME", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
     if _name in os.environ:
         config.environment[_name] = os.environ[_name]
 
+config.environment["AIOPT_CACHE"] = "0"  # tests of the cache turn it on, in a folder of their own
+
 if os.environ.get("FILECHECK"):
     # Only the command, never a part of a file's name.
     config.substitutions.append((r"(?<![\w./-])filecheck(?![\w./-])", os.environ["FILECHECK"]))

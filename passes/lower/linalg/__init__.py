@@ -1,5 +1,16 @@
 """Lowering rules from `ai` ops to linalg on tensors, one file per op family."""
 
-from aiopt.passes.lower.linalg import contraction, elementwise, movement, reduction
+from aiopt.passes.lower.linalg import (
+    contraction,
+    conv,
+    conv_transpose,
+    elementwise,
+    logic,
+    movement,
+    normalization,
+    reduction,
+    sampling,
+)
 
-FAMILIES = (contraction, elementwise, movement, reduction)  # importing them fills rules.RULES
+# importing them fills rules.RULES
+FAMILIES = (contraction, conv, conv_transpose, elementwise, logic, movement, normalization, reduction, sampling)

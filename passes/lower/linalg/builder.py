@@ -27,11 +27,23 @@ def element_type(kind: TensorType) -> ir.Type:
     return ir.Type.parse(_STORAGE.get(kind.element, kind.element))
 
 
+def is_float(kind: ir.Type) -> bool:
+    """True for a float type and for vectors of one."""
+    return isinstance(kind.element_type if isinstance(kind, ir.VectorType) else kind, ir.FloatType)
+
+
 def constant(value: float | int, element: ir.Type) -> Scalar:
-    """A scalar constant of an element type."""
+    """A constant of an element type; of a vector type, all its elements equal."""
+    if isinstance(element, ir.VectorType):
+        splat = ir.DenseElementsAttr.get_splat(element, _attribute(value, element.element_type))
+        return arith.ConstantOp(element, splat).result
+    return arith.ConstantOp(element, _attribute(value, element)).result
+
+
+def _attribute(value: float | int, element: ir.Type) -> ir.Attribute:
     if isinstance(element, ir.FloatType):
-        return arith.ConstantOp(element, ir.FloatAttr.get(element, float(value))).result
-    return arith.ConstantOp(element, ir.IntegerAttr.get(element, int(value))).result
+        return ir.FloatAttr.get(element, float(value))
+    return ir.IntegerAttr.get(element, int(value))
 
 
 def empty(kind: TensorType) -> ir.Value:

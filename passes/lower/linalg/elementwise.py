@@ -9,7 +9,7 @@ from mlir.dialects import arith, math
 
 from aiopt.dialects import ai
 from aiopt.dialects.ext import Operation, type_of
-from aiopt.passes.lower.linalg.builder import PARALLEL, Scalar, constant, dims, empty, generic, pointwise
+from aiopt.passes.lower.linalg.builder import PARALLEL, Scalar, constant, dims, empty, generic, is_float, pointwise
 from aiopt.passes.lower.linalg.rules import Operand, lowers
 from aiopt.support.types import FLOATS, UNSIGNED, TensorType
 
@@ -17,24 +17,28 @@ Expression = Callable[..., Scalar]
 
 
 def _unary_sigmoid(x: Scalar) -> Scalar:
-    one = constant(1, x.type)
-    return arith.divf(one, arith.addf(one, math.exp(arith.negf(x))))
+    """1 / (1 + e^-x), as e^x / (1 + e^x) where x < 0: e^-x would overflow where the result is still a denormal."""
+    zero, one = constant(0, x.type), constant(1, x.type)
+    power = math.exp(arith.negf(math.absf(x)))
+    numerator = arith.select(arith.cmpf(arith.CmpFPredicate.OGE, x, zero), one, power)
+    return arith.divf(numerator, arith.addf(one, power))
 
 
 def _relu(x: Scalar) -> Scalar:
     zero = constant(0, x.type)
-    return arith.maximumf(x, zero) if isinstance(x.type, ir.FloatType) else arith.maxsi(x, zero)
+    return arith.maximumf(x, zero) if is_float(x.type) else arith.maxsi(x, zero)
 
 
 def _absolute(x: Scalar) -> Scalar:
-    return math.absf(x) if isinstance(x.type, ir.FloatType) else math.absi(x)
+    return math.absf(x) if is_float(x.type) else math.absi(x)
 
 
 def _negative(x: Scalar) -> Scalar:
-    return arith.negf(x) if isinstance(x.type, ir.FloatType) else arith.subi(constant(0, x.type), x)
+    return arith.negf(x) if is_float(x.type) else arith.subi(constant(0, x.type), x)
 
 
-_UNARY: dict[type[Operation], Expression] = {
+# Each expression takes scalars or vectors of one shape: templates apply them to whole registers.
+UNARY: dict[type[Operation], Expression] = {
     ai.IdentityOp: lambda x: x,
     ai.NegOp: _negative,
     ai.AbsOp: _absolute,
@@ -47,7 +51,7 @@ _UNARY: dict[type[Operation], Expression] = {
     ai.ReluOp: _relu,
 }
 # float, signed, unsigned; bool is none of them
-_BINARY: dict[type[Operation], tuple[Expression, Expression, Expression]] = {
+BINARY: dict[type[Operation], tuple[Expression, Expression, Expression]] = {
     ai.AddOp: (arith.addf, arith.addi, arith.addi),
     ai.SubOp: (arith.subf, arith.subi, arith.subi),
     ai.MulOp: (arith.mulf, arith.muli, arith.muli),
@@ -70,14 +74,14 @@ def elementwise(operands: list[Operand], out: TensorType, expression: Expression
     return pointwise(inputs, out, body)
 
 
-@lowers(*_UNARY)
+@lowers(*UNARY)
 def _lower_unary(op: Operation, operand: Operand) -> ir.Value:
-    return elementwise([operand], type_of(op.results[0]), _UNARY[type(op)])
+    return elementwise([operand], type_of(op.results[0]), UNARY[type(op)])
 
 
-@lowers(*_BINARY)
+@lowers(*BINARY)
 def _lower_binary(op: Operation, lhs: Operand, rhs: Operand) -> ir.Value:
-    floating, signed, unsigned = _BINARY[type(op)]
+    floating, signed, unsigned = BINARY[type(op)]
     element = lhs.type.element
     expression = floating if element in FLOATS else unsigned if element in UNSIGNED else signed
     return elementwise([lhs, rhs], type_of(op.results[0]), expression)
@@ -126,7 +130,7 @@ def _to_bool(x: Scalar) -> Scalar:
 @lowers(ai.BatchNormOp)
 def _lower_batch_norm(op: ai.BatchNormOp, x: Operand, *statistics: Operand) -> ir.Value:
     out = type_of(op.results[0])
-    channel = [dims(out.rank)[1]]
+    channel = [dims(out.rank)[1 if op.layout is None else -1]]
     inputs = [(x.value, dims(out.rank)), *((s.value, channel) for s in statistics)]
     epsilon = op.epsilon.value
 

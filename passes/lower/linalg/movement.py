@@ -9,14 +9,15 @@ from aiopt.dialects import ai
 from aiopt.dialects.ext import type_of
 from aiopt.passes.lower.linalg.builder import constant, dims, element_type, empty, pointwise, tensor_type
 from aiopt.passes.lower.linalg.rules import Operand, lowers
+from aiopt.passes.permutation import permutation_of
 from aiopt.support.types import TensorType
 
 
-@lowers(ai.TransposeOp)
-def _lower_transpose(op: ai.TransposeOp, x: Operand) -> ir.Value:
+@lowers(ai.TransposeOp, ai.RelayoutOp)
+def _lower_transpose(op: ai.TransposeOp | ai.RelayoutOp, x: Operand) -> ir.Value:
     out = type_of(op.results[0])
     loops = dims(out.rank)
-    source = {axis: loops[position] for position, axis in enumerate(op.permutation)}
+    source = {axis: loops[position] for position, axis in enumerate(permutation_of(op))}
     return pointwise([(x.value, [source[axis] for axis in range(out.rank)])], out, lambda v: v)
 
 

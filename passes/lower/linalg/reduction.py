@@ -17,6 +17,7 @@ from aiopt.passes.lower.linalg.builder import (
     Scalar,
     constant,
     dims,
+    empty,
     filled,
     generic,
 )
@@ -26,6 +27,7 @@ from aiopt.passes.lower.linalg.rules import Operand, Squeezed, lowers
 from aiopt.support.types import FLOATS, UNSIGNED, TensorType
 
 Combine = Callable[[Scalar, Scalar], Scalar]
+Fold = tuple[float | int, Combine]  # the neutral element and how two values become one
 _WIDER = {"f16": "f32", "f32": "f64"}
 
 
@@ -55,20 +57,42 @@ def _limits(kind: TensorType) -> tuple[int, int]:
 
 
 def _fold(value: ir.Value, kind: TensorType, axes: Sequence[int], acc: str, start: float, combine: Combine) -> ir.Value:
-    """Fold `axes` with `combine` in type `acc`; the result does not have them. Loops over the kept axes come first."""
+    """Fold `axes` with `combine` in type `acc`; the result does not have them.
+
+    The innermost loop walks memory and is parallel, so that it vectorizes: the last axis where it is kept, else the
+    lanes that a long last axis is first folded into.
+    """
+    lanes = _lanes(kind.shape[-1]) if kind.rank - 1 in axes else 1
     kept = [axis for axis in range(kind.rank) if axis not in axes]
-    loops = dims(kind.rank)
-    loop_of = dict(zip([*kept, *axes], loops, strict=True))
-    out = TensorType(tuple(kind.shape[axis] for axis in kept), acc)
-    return generic(
-        [(value, [loop_of[axis] for axis in range(kind.rank)])],
-        (filled(out, start), loops[: len(kept)]),
-        [PARALLEL] * len(kept) + [REDUCTION] * len(axes),
-        lambda x, total: combine(total, cast(x, kind.element, acc)),
+    last = kept[-1:] if kind.rank - 1 in kept else []
+    order = [axis for axis in kept if axis not in last] + list(axes) + last
+    loops = dims(len(order) + (lanes > 1))
+    index = {axis: loops[position] for position, axis in enumerate(order)}
+    target, shape = [index[axis] for axis in kept], [kind.shape[axis] for axis in kept]
+    iterators = [REDUCTION if axis in axes else PARALLEL for axis in order]
+    bounds = []
+    if lanes > 1:
+        part = index[kind.rank - 1]
+        index[kind.rank - 1] = part * lanes + loops[-1]
+        target, shape, iterators = [*target, loops[-1]], [*shape, lanes], [*iterators, PARALLEL]
+        bounds = [(empty(kind.with_shape(kind.shape[-1] // lanes)), [part])]  # read by nobody: it bounds the loop
+    out = TensorType(tuple(shape), acc)
+    total = generic(
+        [(value, [index[axis] for axis in range(kind.rank)]), *bounds],
+        (filled(out, start), target),
+        iterators,
+        lambda x, *others: combine(others[-1], cast(x, kind.element, acc)),
     )
+    return _fold(total, out, [out.rank - 1], acc, start, combine) if lanes > 1 else total
 
 
-def _sum(value: ir.Value, kind: TensorType, axes: Sequence[int], finish: Expression | None = None) -> ir.Value:
+def _lanes(extent: int) -> int:
+    """How many parallel accumulators a long axis is folded into: a divisor of its extent; 1 for a short axis."""
+    fitting = [size for size in range(8, 65) if extent % size == 0 and extent >= 4 * size]
+    return max(fitting, key=lambda size: (size % 8 == 0, size <= 32, size), default=1)
+
+
+def sum_over(value: ir.Value, kind: TensorType, axes: Sequence[int], finish: Expression | None = None) -> ir.Value:
     """The sum over `axes` in the type of `value`, after `finish` in the accumulator's type.
 
     A loop adds one element after the other. In f32 the small terms of a long row are lost beside a large total (a
@@ -93,13 +117,13 @@ def _axes(op: Operation) -> list[int]:
 
 @lowers(ai.ReduceSumOp)
 def _lower_sum(op: Operation, x: Operand) -> ir.Value | Squeezed:
-    return _squeezed(op, _sum(x.value, x.type, _axes(op)))
+    return _squeezed(op, sum_over(x.value, x.type, _axes(op)))
 
 
 @lowers(ai.ReduceMeanOp)
 def _lower_mean(op: Operation, x: Operand) -> ir.Value | Squeezed:
     count = prod(x.type.shape[axis] for axis in _axes(op))
-    return _squeezed(op, _sum(x.value, x.type, _axes(op), lambda v: arith.divf(v, constant(count, v.type))))
+    return _squeezed(op, sum_over(x.value, x.type, _axes(op), lambda v: arith.divf(v, constant(count, v.type))))
 
 
 @lowers(ai.ReduceMaxOp)
@@ -125,52 +149,63 @@ def _lower_softmax(op: ai.SoftmaxOp, x: Operand) -> ir.Value:
     peak = _fold(value, wide, [axis], wide.element, float("-inf"), arith.maximumf)
     shifted = [Operand(wide, value), Operand(rows, Squeezed(peak, (axis,)))]
     exponentials = elementwise(shifted, wide, lambda v, top: math.exp(arith.subf(v, top)))
-    total = _sum(exponentials, wide, [axis])
+    total = sum_over(exponentials, wide, [axis])
     parts = [Operand(wide, exponentials), Operand(rows, Squeezed(total, (axis,)))]
     return elementwise(parts, kind, lambda v, s: cast(arith.divf(v, s), wide.element, kind.element))
 
 
 def _pool(
-    value: ir.Value, out: TensorType, windows: tuple[list[int], list[int], list[int]], start: float, combine: Combine
+    value: ir.Value, out: TensorType, windows: tuple[list[int], list[int], list[int]], is_last: bool, fold: Fold
 ) -> ir.Value:
-    """Fold windows (kernel, strides, dilations) of a padded tensor; the last spatial loop is innermost."""
+    """Fold windows (kernel, strides, dilations) of a padded tensor; innermost is the result's last dimension."""
     kernel, strides, dilations = windows
     rank = out.rank - 2
     loops = dims(2 + 2 * rank)
     taps, last = loops[1 + rank : 1 + 2 * rank], loops[-1]
-    spatial = [*loops[2 : 1 + rank], last]
+    spatial, channel = (loops[1 : 1 + rank], last) if is_last else ([*loops[2 : 1 + rank], last], loops[1])
     window = [o * s + k * d for o, k, s, d in zip(spatial, taps, strides, dilations, strict=True)]
-    shape_only = tensor.EmptyOp(kernel, value.type.element_type).result  # gives the window loops their bounds
+    element = ir.RankedTensorType(value.type).element_type
+    shape_only = tensor.EmptyOp(kernel, element).result  # gives the window loops their bounds
+
+    def activation(places: Sequence[ir.AffineExpr]) -> list[ir.AffineExpr]:
+        return [loops[0], *places, channel] if is_last else [loops[0], channel, *places]
+
+    start, combine = fold
     return generic(
-        [(value, [loops[0], loops[1], *window]), (shape_only, taps)],
-        (filled(out, start), [loops[0], loops[1], *spatial]),
+        [(value, activation(window)), (shape_only, taps)],
+        (filled(out, start), activation(spatial)),
         [PARALLEL] * (1 + rank) + [REDUCTION] * rank + [PARALLEL],
         lambda x, _, total: combine(total, x),
     )
 
 
+def _padded(op: ai.MaxPoolOp | ai.AvgPoolOp, x: Operand, border: float | int) -> ir.Value:
+    spatial, pads = x.type.rank - 2, list(op.pads)
+    low, high = pads[:spatial], pads[spatial:]
+    if op.layout is not None:
+        return pad(x.value, x.type, [0, *low, 0], [0, *high, 0], border)
+    return pad(x.value, x.type, [0, 0, *low], [0, 0, *high], border)
+
+
 @lowers(ai.MaxPoolOp)
 def _lower_max_pool(op: ai.MaxPoolOp, x: Operand) -> ir.Value:
-    out = type_of(op.results[0])
-    spatial, pads = out.rank - 2, list(op.pads)
     border = _lowest(x.type)
-    padded = pad(x.value, x.type, [0, 0, *pads[:spatial]], [0, 0, *pads[spatial:]], border)
-    windows = list(op.kernel), list(op.strides), list(op.dilations)
-    return _pool(padded, out, windows, border, _maximum(x.type.element))
+    windows, fold = (list(op.kernel), list(op.strides), list(op.dilations)), (border, _maximum(x.type.element))
+    return _pool(_padded(op, x, border), type_of(op.results[0]), windows, op.layout is not None, fold)
 
 
 @lowers(ai.AvgPoolOp)
 def _lower_avg_pool(op: ai.AvgPoolOp, x: Operand) -> ir.Value:
-    out = type_of(op.results[0])
+    out, is_last = type_of(op.results[0]), op.layout is not None
     spatial, pads, kernel, strides = out.rank - 2, list(op.pads), list(op.kernel), list(op.strides)
-    padded = pad(x.value, x.type, [0, 0, *pads[:spatial]], [0, 0, *pads[spatial:]], 0)
-    total = _pool(padded, out, (kernel, strides, [1] * spatial), 0, arith.addf)
+    total = _pool(_padded(op, x, 0), out, (kernel, strides, [1] * spatial), is_last, (0, arith.addf))
     if op.count_include_pad.value or not any(pads):
         return scaled(total, out, lambda v: arith.divf(v, constant(prod(kernel), v.type)))
-    extents = list(x.type.shape[2:])
+    first = 1 if is_last else 2  # spatial dimension
+    extents = list(x.type.shape[first : first + spatial])
 
     def divided(v: Scalar) -> Scalar:
-        counts = [_covered(2 + i, extents[i], pads[i], kernel[i], strides[i]) for i in range(spatial)]
+        counts = [_covered(first + i, extents[i], pads[i], kernel[i], strides[i]) for i in range(spatial)]
         count = counts[0]
         for other in counts[1:]:
             count = arith.muli(count, other)

@@ -54,10 +54,10 @@ class Operand:
             return self.lowered.value, [e for axis, e in enumerate(exprs) if axis not in axes]
         return self.value, exprs
 
-    def scalar(self) -> ir.Value:
-        """The one value of a splat."""
+    def scalar(self, kind: ir.Type | None = None) -> ir.Value:
+        """The one value of a splat; with a vector type, a vector of it."""
         assert self.splat is not None
-        return constant(self.splat, element_type(self.type))
+        return constant(self.splat, kind or element_type(self.type))
 
 
 def unsqueezed(squeezed: Squeezed, kind: TensorType) -> ir.Value:

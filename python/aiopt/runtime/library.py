@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from aiopt.support.errors import AioptError
 
-ABI_VERSION = 1
+ABI_VERSION = 2
 MOST_THREADS = 1024
 
 # enum aiopt_dtype -> the element as aiopt.support.types spells it
@@ -22,6 +22,7 @@ STATUS = {
     2: "this CPU lacks a feature the code was compiled for",
     3: "there is no memory for the arena, or no more threads can be started",
     4: "the runtime was given a wrong argument",
+    5: "the object code cannot be loaded",
 }
 
 _NAME = "libaiopt_runtime.so"
@@ -45,13 +46,40 @@ class NetInfo(ctypes.Structure):
         ("abi_version", ctypes.c_int32),
         ("input_count", ctypes.c_int32),
         ("output_count", ctypes.c_int32),
-        ("reserved", ctypes.c_int32),
+        ("launch_count", ctypes.c_int32),
         ("arena_bytes", ctypes.c_int64),
         ("weights_bytes", ctypes.c_int64),
         ("inputs", ctypes.POINTER(TensorInfo)),
         ("outputs", ctypes.POINTER(TensorInfo)),
         ("cpu_features", ctypes.c_char_p),
+        ("launches", ctypes.POINTER(ctypes.c_char_p)),
     ]
+
+
+class Context(ctypes.Structure):
+    """aiopt_ctx"""
+
+    _fields_: ClassVar = [
+        ("abi_version", ctypes.c_int32),
+        ("threads", ctypes.c_int32),
+        ("arena", ctypes.c_void_p),
+        ("weights", ctypes.c_void_p),
+        ("parallel_for", ctypes.c_void_p),
+        ("hook", ctypes.c_void_p),
+        ("hook_data", ctypes.c_void_p),
+    ]
+
+
+class Profile(ctypes.Structure):
+    """aiopt_profile"""
+
+    _fields_: ClassVar = [("nanoseconds", ctypes.POINTER(ctypes.c_int64)), ("started", ctypes.c_int64)]
+
+
+class Bytes(ctypes.Structure):
+    """aiopt_bytes"""
+
+    _fields_: ClassVar = [("data", ctypes.c_char_p), ("size", ctypes.c_size_t)]
 
 
 # int32_t aiopt_NET_run(const aiopt_ctx *, const aiopt_tensor *in, aiopt_tensor *out). An aiopt_tensor is one pointer.
@@ -82,8 +110,7 @@ def library() -> ctypes.CDLL:
         opened = ctypes.CDLL(str(path()))
     except OSError as error:
         raise AioptError(f"cannot load {path()}: {error}") from error
-    opened.aiopt_abi_version.restype = ctypes.c_int32
-    opened.aiopt_abi_version.argtypes = []
+    _check_version(opened)
     opened.aiopt_missing_cpu_feature.restype = ctypes.c_char_p
     opened.aiopt_missing_cpu_feature.argtypes = [ctypes.c_char_p]
     opened.aiopt_context_create.restype = ctypes.c_int32
@@ -95,9 +122,32 @@ def library() -> ctypes.CDLL:
     ]
     opened.aiopt_context_destroy.restype = None
     opened.aiopt_context_destroy.argtypes = [ctypes.c_void_p]
+    opened.aiopt_object_load.restype = ctypes.c_int32
+    opened.aiopt_object_load.argtypes = [
+        ctypes.POINTER(Bytes),
+        ctypes.c_int32,
+        ctypes.POINTER(ctypes.c_void_p),
+        ctypes.c_char_p,
+        ctypes.c_size_t,
+    ]
+    opened.aiopt_object_symbol.restype = ctypes.c_void_p
+    opened.aiopt_object_symbol.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+    opened.aiopt_object_unload.restype = None
+    opened.aiopt_object_unload.argtypes = [ctypes.c_void_p]
+    return opened
+
+
+def _check_version(opened: ctypes.CDLL) -> None:
+    """Before anything else is asked of the library: an older one lacks the newer functions."""
+    opened.aiopt_abi_version.restype = ctypes.c_int32
+    opened.aiopt_abi_version.argtypes = []
     if (found := opened.aiopt_abi_version()) != ABI_VERSION:
         raise AioptError(f"{path()} has ABI version {found}, this aiopt needs {ABI_VERSION}: install aiopt again")
-    return opened
+
+
+def address_of(function: str) -> int | None:
+    """The address of a function of the library, for structures that hold one."""
+    return ctypes.cast(library()[function], ctypes.c_void_p).value
 
 
 def missing_cpu_feature(features: str) -> str | None:

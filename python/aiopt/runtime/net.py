@@ -5,50 +5,62 @@ from __future__ import annotations
 import copy
 import ctypes
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from aiopt.runtime import signature
+from aiopt.runtime import artifact, signature
 from aiopt.runtime.contexts import Contexts
-from aiopt.runtime.library import ABI_VERSION, MOST_THREADS, RUN_TYPE, STATUS, NetInfo, missing_cpu_feature
-from aiopt.runtime.orc import Jit
+from aiopt.runtime.library import (
+    ABI_VERSION,
+    MOST_THREADS,
+    RUN_TYPE,
+    STATUS,
+    Context,
+    NetInfo,
+    Profile,
+    address_of,
+    missing_cpu_feature,
+)
+from aiopt.runtime.loader import LoadedCode
 from aiopt.support.errors import AioptError, CompileError, InputError, OptionError
 from aiopt.support.types import TensorType
 
 _WEIGHTS_ALIGNMENT = 64
+_OF_THIS_PROCESS = {"cache", "cache_error"}  # what a report says of how the net came here, not of the net
 
 
 class CompiledNet:
     """Code, weights and contexts of a net; callable from any number of threads at once.
 
-    `inputs` and `outputs` are its signature: name -> TensorType, in order. `object_bytes` and `weights` are what it was
-    made from, for those who write them to files.
+    `inputs` and `outputs` are its signature: name -> TensorType, in order; `launches` the kernel of each launch.
+    `objects`, `weights` and `features` (what the code needs of the CPU) are for those who write them to files.
     """
 
     def __init__(
-        self, name: str, object_bytes: bytes, weights: np.ndarray, report: Mapping[str, Any], threads: int = 1
+        self, name: str, objects: Sequence[bytes], weights: np.ndarray, report: Mapping[str, Any], threads: int = 1
     ) -> None:
-        """Load an object that exports aiopt_<name>_info and aiopt_<name>_run (runtime/include/aiopt.h).
+        """Load objects, one of which exports aiopt_<name>_info and aiopt_<name>_run (runtime/include/aiopt.h).
 
         weights: the packed blob, uint8, at an address that is a multiple of 64; not copied, so it must not change.
         report: kept by reference; `report()` shows what it holds then.
-        Raises OptionError for a wrong thread count, CompileError if the object does not load or does not fit this CPU.
+        Raises OptionError for a wrong thread count, CompileError if the code does not load or does not fit this CPU.
         """
         if not 1 <= threads <= MOST_THREADS:
             raise OptionError(f"threads must be from 1 to {MOST_THREADS}, not {threads}")
         self.name = name
         self.threads = threads
-        self.object_bytes = object_bytes
+        self.objects = tuple(objects)
         self.weights = weights
         self._report = report
-        jit = Jit()
+        code = LoadedCode(self.objects, f"net '{name}'")
         try:
-            self._load(jit)
+            self._load(code)
         except BaseException:
-            jit.close()
+            code.close()
             raise
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -67,9 +79,37 @@ class CompiledNet:
             raise InputError(f"net '{self.name}' was given {len(inputs)} inputs, expected {len(self.inputs)} ({takes})")
         return self._call(inputs)
 
+    def profile(self, inputs: Mapping[str, np.ndarray]) -> list[tuple[str, float]]:
+        """Run once with a clock around each launch: (kernel, seconds) in the order of the launches.
+
+        Inputs and errors are those of `run`.
+        """
+        signature.check_names(self.name, self.inputs, inputs)
+        nanoseconds = (ctypes.c_int64 * len(self.launches))()
+        profile = Profile(nanoseconds)
+        self._call([inputs[name] for name in self.inputs], profile)
+        return [(kernel, time * 1e-9) for kernel, time in zip(self.launches, nanoseconds, strict=True)]
+
     def report(self) -> dict[str, Any]:
         """What the compiler says of this net; a copy."""
         return copy.deepcopy(dict(self._report))
+
+    def note(self, **facts: Any) -> None:
+        """Add facts to the report."""
+        self._report = {**self._report, **facts}
+
+    def save(self, path: str | Path) -> None:
+        """Write code, weights and report to one file, which `aiopt.load` reads. Raises OutputError."""
+        header = {
+            "name": self.name,
+            "inputs": [[name, type_.shape, type_.element] for name, type_ in self.inputs.items()],
+            "outputs": [[name, type_.shape, type_.element] for name, type_ in self.outputs.items()],
+            "features": self.features,
+            "threads": self.threads,
+            "launches": self.launches,
+            "report": {key: value for key, value in self._report.items() if key not in _OF_THIS_PROCESS},
+        }
+        artifact.write_artifact(Path(path), header, self.objects, self.weights)
 
     def close(self) -> None:
         """Free code and contexts, once the calls in flight have returned. The net cannot be run any more."""
@@ -84,18 +124,19 @@ class CompiledNet:
     def __repr__(self) -> str:
         return f"CompiledNet({self.name}: {signature.describe(self.inputs)} -> {signature.describe(self.outputs)})"
 
-    def _load(self, jit: Jit) -> None:
-        jit.add(self.object_bytes, f"net '{self.name}'")
-        info = NetInfo.from_address(jit.address(f"aiopt_{self.name}_info"))
+    def _load(self, code: LoadedCode) -> None:
+        info = NetInfo.from_address(code.address(f"aiopt_{self.name}_info"))
         self._check(info)
         self.inputs: Mapping[str, TensorType] = MappingProxyType(signature.read_types(info.inputs, info.input_count))
         self.outputs: Mapping[str, TensorType] = MappingProxyType(signature.read_types(info.outputs, info.output_count))
-        self._run = RUN_TYPE(jit.address(f"aiopt_{self.name}_run"))
+        self.launches = [info.launches[i].decode() for i in range(info.launch_count)]
+        self.features = (info.cpu_features or b"").decode()
+        self._run = RUN_TYPE(code.address(f"aiopt_{self.name}_run"))
         self._pointers_in = ctypes.c_void_p * len(self.inputs)
         self._pointers_out = ctypes.c_void_p * len(self.outputs)
         blob = self.weights.ctypes.data if info.weights_bytes else None
         self._contexts = Contexts(self.name, info, blob, self.threads)
-        self._release = weakref.finalize(self, _release, self._contexts, jit)
+        self._release = weakref.finalize(self, _release, self._contexts, code)
         self._release.atexit = False  # the end of the process frees everything
 
     def _check(self, info: NetInfo) -> None:
@@ -114,7 +155,7 @@ class CompiledNet:
         assert self.weights.nbytes == info.weights_bytes, "the blob is not the one the code was compiled for"
         assert info.weights_bytes == 0 or self.weights.ctypes.data % _WEIGHTS_ALIGNMENT == 0, "the blob is not aligned"
 
-    def _call(self, values: Any) -> list[np.ndarray]:
+    def _call(self, values: Any, profile: Profile | None = None) -> list[np.ndarray]:
         pairs = zip(self.inputs.items(), values, strict=True)
         arrays = [signature.checked_array(name, type_, value) for (name, type_), value in pairs]
         outputs = [signature.new_array(type_) for type_ in self.outputs.values()]
@@ -122,14 +163,37 @@ class CompiledNet:
         pointers_out = self._pointers_out(*[address for _, address in outputs])
         context = self._contexts.take()
         try:
+            if profile is not None:
+                _set_hook(context, address_of("aiopt_profile_hook"), ctypes.addressof(profile))
             status = self._run(context, pointers_in, pointers_out)
         finally:
+            if profile is not None:
+                _set_hook(context, None, None)
             self._contexts.give(context)
         if status != 0:
             raise AioptError(f"net '{self.name}' failed: {STATUS.get(status, f'status {status}')}")
         return [array for array, _ in outputs]
 
 
-def _release(contexts: Contexts, jit: Jit) -> None:
+def load(path: str | Path, threads: int | None = None) -> CompiledNet:
+    """The net in a file written by `save` or aiopt-compile; needs neither mlir nor onnx. Its weights stay in the file.
+
+    threads: of a run; by default as many as the net had that was saved.
+
+    Raises ModelError if the file is unreadable, cut off or damaged, CompileError if it does not fit this machine,
+    OptionError for a wrong thread count.
+    """
+    stored = artifact.read_artifact(path)
+    header = stored.header
+    wanted: int = header["threads"] if threads is None else threads
+    return CompiledNet(header["name"], stored.objects, stored.weights, header["report"], wanted)
+
+
+def _set_hook(address: int, hook: int | None, data: int | None) -> None:
+    context = Context.from_address(address)
+    context.hook, context.hook_data = hook, data
+
+
+def _release(contexts: Contexts, code: LoadedCode) -> None:
     contexts.close()
-    jit.close()
+    code.close()

@@ -38,20 +38,21 @@ def new_array(type_: TensorType) -> tuple[np.ndarray, int]:
     return np.ndarray(type_.shape, type_.dtype, raw, offset), start + offset
 
 
-def check_names(net: str, types: Mapping[str, TensorType], given: Mapping[str, Any]) -> None:
-    """Raise InputError unless exactly the inputs of the net are given."""
+def check_names(net: str, types: Mapping[str, Any], given: Mapping[str, Any], takes: str = "") -> None:
+    """Raise InputError unless exactly the inputs of the net are given. takes: the inputs in words."""
     if isinstance(given, dict) and given.keys() == types.keys():
         return
+    takes = takes or describe(types)
     if not isinstance(given, Mapping):
-        raise InputError(f"net '{net}' takes a dict of arrays by input name ({describe(types)}), not a {_kind(given)}")
+        raise InputError(f"net '{net}' takes a dict of arrays by input name ({takes}), not a {_kind(given)}")
     for name in given:
         if name not in types:
             hint = did_you_mean(str(name), types)
-            raise InputError(f"net '{net}' has no input '{name}'{hint} (it takes {describe(types)})")
+            raise InputError(f"net '{net}' has no input '{name}'{hint} (it takes {takes})")
     missing = [name for name in types if name not in given]
     if missing:
         names = ", ".join(f"'{name}'" for name in missing)
-        raise InputError(f"net '{net}' was not given {names} (it takes {describe(types)})")
+        raise InputError(f"net '{net}' was not given {names} (it takes {takes})")
 
 
 def checked_array(name: str, type_: TensorType, value: Any) -> np.ndarray:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from aiopt.support.errors import ModelError, OutputError
+
+Data = bytes | Sequence[bytes | memoryview]  # or parts that are written one after the other
 
 
 def read_input(path: str | Path) -> bytes:
@@ -20,7 +22,7 @@ def read_input(path: str | Path) -> bytes:
         raise ModelError(f"cannot read '{path}': {error.strerror}") from error
 
 
-def write_output(path: Path | None, data: bytes) -> None:
+def write_output(path: Path | None, data: Data) -> None:
     """Write a file, None being the standard output.
 
     Raises OutputError, and an older file of that name then stays as it was; BrokenPipeError if the reader of the
@@ -31,14 +33,15 @@ def write_output(path: Path | None, data: bytes) -> None:
             return
     with _named(path):
         if path is not None:
-            path.write_bytes(data)
+            with open(path, "wb") as file:
+                file.writelines(_parts(data))
         else:
-            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.writelines(_parts(data))
             sys.stdout.buffer.flush()
 
 
 @contextmanager
-def staged(path: Path, data: bytes) -> Iterator[None]:
+def staged(path: Path, data: Data) -> Iterator[None]:
     """Write a file that takes its name at the end of the `with` block, and disappears if the block fails.
 
     Raises OutputError; an older file of that name then stays as it was.
@@ -51,7 +54,7 @@ def staged(path: Path, data: bytes) -> Iterator[None]:
                 raise IsADirectoryError(errno.EISDIR, "it is a directory")
             # Exclusive: a link somebody planted under this name is not followed.
             with open(part, "xb") as file:
-                file.write(data)
+                file.writelines(_parts(data))
         yield
         with _named(path):
             part.replace(final)
@@ -63,6 +66,10 @@ def staged(path: Path, data: bytes) -> Iterator[None]:
 def is_special(path: Path) -> bool:
     """True for a device or a pipe, which is written to and not replaced."""
     return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _parts(data: Data) -> Sequence[bytes | memoryview]:
+    return [data] if isinstance(data, bytes) else data
 
 
 @contextmanager

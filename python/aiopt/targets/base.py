@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -26,19 +26,26 @@ class Target(ABC):
 
     name: ClassVar[str]
     kinds: ClassVar[tuple[str, ...]]  # what `emit` can make
-    loadable: ClassVar[str]  # the kind `load` takes
 
     @abstractmethod
     def stages(self) -> list[Stage]:
         """The stages in order, from GRAPH to the level `emit` takes."""
 
     @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """What code depends on beside the IR: the machine and the flags; for the report, so of JSON's types."""
+
+    @abstractmethod
     def emit(self, unit: Unit, kind: str) -> bytes:
         """Code of one of `kinds` from a unit that has gone through all stages."""
 
     @abstractmethod
-    def load(self, unit: Unit, code: bytes, threads: int, report: Mapping[str, Any]) -> Any:
-        """A callable net from emitted code; it keeps `report` by reference."""
+    def build(self, unit: Unit) -> list[bytes]:
+        """Code to load, in parts that can be made in parallel, from a unit that has gone through all stages."""
+
+    @abstractmethod
+    def load(self, unit: Unit, code: Sequence[bytes], threads: int, report: Mapping[str, Any]) -> Any:
+        """A callable net from built code; it keeps `report` by reference."""
 
 
 def remaining_stages(stages: list[Stage], level: Level) -> list[Stage]:

@@ -11,6 +11,7 @@ def tensor(*shape: int, element: str = "f32") -> TensorType:
 
 _ONE = [tensor(2, 3)]
 _TWO = [tensor(2, 3), tensor(3)]
+_FLAGS = tensor(2, 3, element="i1")
 _IMAGE = tensor(1, 4, 8, 8)
 _WINDOW: dict[str, Any] = {"kernel": [3, 2], "strides": [2, 1], "pads": [1, 0, 1, 1]}
 
@@ -21,15 +22,30 @@ EXAMPLES: dict[str, tuple[list[Any], dict[str, Any]]] = {
         name: (_ONE, {"axes": [1], "keepdims": False})
         for name in ("reduce_sum", "reduce_mean", "reduce_max", "reduce_min")
     },
+    **{name: (_TWO, {}) for name in ("equal", "less", "less_equal")},
+    **{name: ([_FLAGS, _FLAGS], {}) for name in ("and", "or", "xor")},
+    "not": ([_FLAGS], {}),
+    "select": ([_FLAGS, *_TWO], {}),
     "cast": (_ONE, {"to": "ui8"}),
     "matmul": ([tensor(2, 3, 4), tensor(4, 5)], {}),
     "conv": ([_IMAGE, tensor(6, 2, 3, 3), tensor(6)], {"group": 2, "pads": [1, 1, 0, 0], "strides": [2, 1]}),
+    "conv_transpose": (
+        [_IMAGE, tensor(4, 3, 3, 2), tensor(6)],
+        {"group": 2, "strides": [2, 1], "pads": [1, 0, 0, 1], "output_pads": [1, 0]},
+    ),
+    "layer_norm": ([tensor(2, 3, 4), tensor(3, 4), tensor(3, 4)], {"axis": 1, "epsilon": 1e-3}),
+    "gather": ([tensor(4, 3), tensor(2, 5, element="i64")], {"axis": 0}),
+    "resize": (
+        [_IMAGE],
+        {"shape": [1, 4, 12, 3], "scales": [1, 1, 1.5, 0.4], "mode": "linear", "coordinates": "asymmetric"},
+    ),
     "batch_norm": ([_IMAGE, *[tensor(4)] * 4], {"epsilon": 1e-3}),
     "softmax": (_ONE, {"axis": 0}),
     "max_pool": ([_IMAGE], {**_WINDOW, "dilations": [1, 2]}),
     "avg_pool": ([_IMAGE], {**_WINDOW, "count_include_pad": True}),
     "reshape": (_ONE, {"shape": [3, 1, 2]}),
     "transpose": (_ONE, {"permutation": [1, 0]}),
+    "relayout": ([_IMAGE], {"to": "channels_last"}),
     "slice": (_ONE, {"starts": [1, 2], "sizes": [1, 2], "steps": [1, -2]}),
     "concat": ([[tensor(2, 3), tensor(2, 1)]], {"axis": 1}),
     "broadcast_to": ([tensor(3)], {"shape": [2, 3]}),

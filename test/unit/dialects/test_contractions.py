@@ -135,3 +135,40 @@ def test_conv_refuses_shapes(x, w, b, message):
 def test_matmul_refuses(lhs, rhs, message):
     with pytest.raises(ValueError, match=message):
         ai.MatMulOp.infer(lhs, rhs, acc="f32")
+
+
+TRANSPOSED = [
+    ((1, 2, 5), (2, 3, 4), 1, {"strides": [3]}),
+    ((2, 4, 3, 5), (4, 3, 3, 2), 1, {"strides": [2, 1], "pads": [1, 0, 0, 1], "output_pads": [1, 0]}),
+    ((2, 4, 3, 5), (4, 3, 3, 2), 2, {"strides": [1, 2], "dilations": [2, 3]}),
+    ((1, 4, 3, 5), (4, 1, 2, 2), 4, {"strides": [2, 2]}),
+    ((1, 2, 2, 3, 2), (2, 3, 2, 2, 3), 1, {"strides": [2, 1, 2], "pads": [1, 0, 1, 0, 1, 0]}),
+]
+
+
+@pytest.mark.parametrize(("shape", "kernel", "group", "attributes"), TRANSPOSED)
+@pytest.mark.parametrize("biased", [False, True])
+def test_conv_transpose_equals_onnxruntime(shape, kernel, group, attributes, biased):
+    random = np.random.default_rng(0)
+    x, weight = (random.standard_normal(s).astype(np.float32) for s in (shape, kernel))
+    bias = random.standard_normal(kernel[1] * group).astype(np.float32) if biased else None
+    renamed = {("output_padding" if name == "output_pads" else name): value for name, value in attributes.items()}
+    expected = onnxruntime_node("ConvTranspose", [x, weight, bias], group=group, **renamed)
+    result = run_ai(ai.ConvTransposeOp, x, weight, bias, group=group, **attributes)
+    np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "text"),
+    [
+        ({"strides": [0, 1]}, "strides must be 1 or more"),
+        ({"pads": [1, 1]}, "pads must have 4 numbers"),
+        ({"pads": [3, 0, 0, 0]}, "spatial dimension 0: nothing is left of 3 elements"),
+        ({"group": 3}, r"4 input channels in 3 groups need whole groups"),
+        ({"acc": "f16"}, "acc must be a float type at least as wide"),
+    ],
+)
+def test_conv_transpose_errors(attributes, text):
+    x, weight = TensorType((1, 4, 2, 2), "f32"), TensorType((4, 3, 2, 2), "f32")
+    with pytest.raises(ValueError, match=text):
+        ai.ConvTransposeOp.infer(x, weight, None, **{**ai.ConvTransposeOp.defaults(x, weight), **attributes})

@@ -24,6 +24,15 @@ def test_transpose_equals_onnxruntime(x, data):
 
 
 @settings(max_examples=30, deadline=None)
+@given(shapes(3, 5).flatmap(floats))
+def test_relayout_equals_onnxruntime(x):
+    last = run_ai(ai.RelayoutOp, x, to="channels_last")
+    expected = onnxruntime_node("Transpose", [x], perm=[0, *range(2, x.ndim), 1])
+    np.testing.assert_array_equal(last, expected)
+    np.testing.assert_array_equal(run_ai(ai.RelayoutOp, last, to="channels_first"), x)
+
+
+@settings(max_examples=30, deadline=None)
 @given(ARRAYS)
 def test_reshape_equals_onnxruntime(x):
     for shape in ([x.size], [1, x.size, 1], list(reversed(x.shape))):
@@ -93,6 +102,8 @@ X = TensorType((2, 3), "f32")
         (lambda: ai.ReshapeOp.infer(X, shape=[-1, 3]), "shape must be 0 or more"),
         (lambda: ai.TransposeOp.infer(X, permutation=[0, 0]), "not a permutation of the 2 dimensions"),
         (lambda: ai.TransposeOp.infer(X, permutation=[0]), "not a permutation"),
+        (lambda: ai.RelayoutOp.infer(X, to="channels_last"), "rank 3 or more, but has 2"),
+        (lambda: ai.RelayoutOp.infer(TensorType((1, 2, 3), "f32"), to="nhwc"), "to must be 'channels_first' or"),
         (lambda: ai.SliceOp.infer(X, starts=[0], sizes=[1, 1], steps=[1, 1]), "starts must have 2 numbers"),
         (lambda: ai.SliceOp.infer(X, starts=[0, -1], sizes=[1, 1], steps=[1, 1]), "starts must be 0 or more"),
         (lambda: ai.SliceOp.infer(X, starts=[0, 0], sizes=[1, -1], steps=[1, 1]), "sizes must be 0 or more"),

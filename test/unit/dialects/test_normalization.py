@@ -84,3 +84,26 @@ def test_flops():
     x = TensorType((2, 3, 4), "f32")
     assert ai.SoftmaxOp.flops(x, axis=2) == 5 * 24
     assert ai.BatchNormOp.flops(x, *[TensorType((3,), "f32")] * 4, epsilon=1e-5) == 2 * 24
+
+
+@settings(max_examples=40, deadline=None)
+@given(shapes(1, 4, 1).flatmap(lambda shape: floats(shape, special=False)), st.data())
+def test_layer_norm_equals_onnxruntime(x, data):
+    axis = data.draw(st.integers(0, x.ndim - 1))
+    scale = data.draw(floats(x.shape[axis:], special=False))
+    bias = data.draw(st.none() | floats(x.shape[axis:], special=False))
+    expected = onnxruntime_node("LayerNormalization", [x, scale, bias], axis=axis, epsilon=1e-2)
+    result = run_ai(ai.LayerNormOp, x, scale, bias, axis=axis, epsilon=1e-2)
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_layer_norm_of_f16_is_computed_in_f32():
+    x = np.array([[-600.0, 600.0]], np.float16)  # the squares overflow f16
+    assert run_ai(ai.LayerNormOp, x, np.array([2, 2], np.float16), np.array([1, 0], np.float16)).tolist() == [[-1, 2]]
+
+
+@pytest.mark.parametrize(("axis", "text"), [(2, "axis 2 is out of range"), (0, r"scale must have the shape \[2, 3\]")])
+def test_layer_norm_errors(axis, text):
+    x, scale = TensorType((2, 3), "f32"), TensorType((3,), "f32")
+    with pytest.raises(ValueError, match=text):
+        ai.LayerNormOp.infer(x, scale, None, axis=axis, epsilon=1e-5)

@@ -57,6 +57,16 @@ def test_pools_in_channels_last() -> None:
     np.testing.assert_array_equal(np.moveaxis(got, -1, 1), ai.AvgPoolOp.reference(x, **mean))
 
 
+def test_batch_norm_in_channels_last() -> None:
+    x = _random.standard_normal((2, 3, 4, 5)).astype(np.float32)
+    parameters = [_random.uniform(0.5, 1.5, 3).astype(np.float32) for _ in range(4)]
+    got = ai.BatchNormOp.reference(np.moveaxis(x, 1, -1), *parameters, epsilon=1e-5, layout="channels_last")
+    np.testing.assert_array_equal(np.moveaxis(got, -1, 1), ai.BatchNormOp.reference(x, *parameters, epsilon=1e-5))
+    kinds = [TensorType.of(array) for array in (x, *parameters)]
+    with pytest.raises(ValueError, match=r"scale must have the shape \[5\], but has \[3\]"):
+        ai.BatchNormOp.infer(*kinds, epsilon=1e-5, layout="channels_last")
+
+
 @pytest.mark.parametrize(
     ("attributes", "message"),
     [

@@ -6,10 +6,11 @@ import pytest
 from aiopt.frontend.onnx.registry import NEWEST_OPSET, OLDEST_OPSET, covered_opsets, find, onnx_op, op_types
 
 NEEDED = """
-    Abs Add AveragePool BatchNormalization Cast Clip Concat Constant ConstantOfShape Conv Div Dropout Erf Exp Expand
-    Flatten Gather Gemm GlobalAveragePool GlobalMaxPool HardSigmoid HardSwish Identity LeakyRelu Log MatMul Max MaxPool
-    Min Mul Neg Pow Reciprocal ReduceMax ReduceMean ReduceMin ReduceSum Relu Reshape Shape Sigmoid Slice Softmax Split
-    Sqrt Squeeze Sub Sum Tanh Transpose Unsqueeze
+    Abs Add And AveragePool BatchNormalization Cast Clip Concat Constant ConstantOfShape Conv ConvTranspose Div
+    Dropout Equal Erf Exp Expand Flatten Gather Gemm GlobalAveragePool GlobalMaxPool Greater GreaterOrEqual
+    HardSigmoid HardSwish Identity LRN LayerNormalization LeakyRelu Less LessOrEqual Log MatMul Max MaxPool Min Mul
+    Neg Not Or Pow Range Reciprocal ReduceMax ReduceMean ReduceMin ReduceSum Relu Reshape Resize Shape Sigmoid Slice
+    Softmax Split Sqrt Squeeze Sub Sum Tanh Transpose Unsqueeze Where Xor
 """
 
 

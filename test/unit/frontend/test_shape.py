@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from onnx import helper, numpy_helper
 
@@ -132,3 +133,49 @@ def test_squeeze_and_unsqueeze_errors() -> None:
         run(node_model("Unsqueeze", {"x": X}, 11, axes=[5]), {})
     with pytest.raises(ModelError, match="attribute 'axes' is missing"):
         run(node_model("Unsqueeze", {"x": X}, 11), {})
+
+
+RANGES: list[tuple[Any, Any, Any]] = [
+    (np.int64(3), np.int64(9), np.int64(3)),
+    (np.int64(10), np.int64(4), np.int64(-2)),
+    (np.int64(5), np.int64(5), np.int64(1)),
+    (np.int64(5), np.int64(1), np.int64(1)),
+    (np.int32(-7), np.int32(8), np.int32(4)),
+    (np.float32(0.5), np.float32(2.0), np.float32(0.3)),
+    (np.float64(1), np.float64(-1), np.float64(-0.25)),
+]
+
+
+@pytest.mark.parametrize("opset", [11, 13])
+@pytest.mark.parametrize("bounds", RANGES)
+def test_range(bounds: tuple[Any, Any, Any], opset: int) -> None:
+    inputs = dict(zip(("start", "limit", "delta"), map(np.array, bounds), strict=True))
+    check("Range", inputs, opset, known=list(inputs))
+
+
+def test_range_of_f16_is_computed_in_f32() -> None:
+    """Opset 27, by hand: 2049 steps of 1 would stick at 2048 if they were added in f16."""
+    inputs = {name: np.array(value, np.float16) for name, value in (("a", 2040), ("b", 2056), ("c", 1))}
+    (have,) = run(node_model("Range", inputs, 27, known=["a", "b", "c"], stash_type=1), {}).values()
+    np.testing.assert_array_equal(have, np.arange(2040, 2056, dtype=np.float32).astype(np.float16))
+
+
+def test_range_errors() -> None:
+    def bounds(**arrays: Any) -> onnx.ModelProto:
+        inputs = {"a": i64(0).reshape(()), "b": i64(3).reshape(()), "c": i64(1).reshape(()), **arrays}
+        return node_model("Range", inputs, 13, known=["a", "b", "c"])
+
+    for arrays, text in (
+        ({"c": np.array(0)}, "no range goes from 0 to 3 by 0"),
+        ({"b": np.array(3, np.int32)}, "scalars of one type"),
+        ({"b": i64(1, 2)}, "scalars of one type"),
+    ):
+        with pytest.raises(ModelError, match=text):
+            run(bounds(**arrays), {})
+    with pytest.raises(UnsupportedError, match="bytes; at most"):
+        run(bounds(b=np.array(1 << 60)), {})
+    with pytest.raises(UnsupportedError, match=r"input 0 \(start, 'a'\) depends on the data"):
+        run(node_model("Range", {name: i64(1).reshape(()) for name in "abc"}, 13), {})
+    scalars = {name: np.array(1, np.float16) for name in "abc"}
+    with pytest.raises(UnsupportedError, match="stash_type=10"):
+        run(node_model("Range", scalars, 27, known=list(scalars), stash_type=10), {})

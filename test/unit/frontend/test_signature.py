@@ -46,6 +46,10 @@ def test_a_name_given_once_holds_for_all_inputs() -> None:
 
 def test_anonymous_sizes_need_not_agree() -> None:
     assert shapes_of({"x": ["?", "?"], "y": [None]}, x=(4, 3), y=(5,)) == ["tensor<4x3xf32>", "tensor<5xf32>"]
+    assert shapes_of({"x": [-1, 3, "?", "?"], "y": [-1, 0, ""]}, x=(2, 3, 4, 5), y=(6, 7, 8)) == [
+        "tensor<2x3x4x5xf32>",
+        "tensor<6x7x8xf32>",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def _info(**fields: object) -> NetInfo:
 
 
 def test_loads_without_mlir_and_onnx() -> None:
-    code = "import sys, aiopt.runtime.net as n; n.Jit().close(); print('mlir' in sys.modules, 'onnx' in sys.modules)"
+    code = "import sys, aiopt.runtime.net; print('mlir' in sys.modules, 'onnx' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
 
@@ -43,14 +43,17 @@ def test_header_and_python_agree(tmp_path: Path) -> None:
 
     source, program = tmp_path / "sizes.c", tmp_path / "sizes"
     source.write_text(
-        '#include "aiopt.h"\n#include <stdio.h>\nint main(void) { printf("%zu %zu %d %d %d", sizeof(aiopt_net_info), '
-        "sizeof(aiopt_tensor_info), AIOPT_ABI_VERSION, AIOPT_F64, AIOPT_ERROR_ARGUMENT); }"
+        '#include "aiopt.h"\n#include <stdio.h>\nint main(void) { '
+        'printf("%zu %zu %zu %zu %zu %d %d %d", sizeof(aiopt_net_info), '
+        "sizeof(aiopt_tensor_info), sizeof(aiopt_ctx), sizeof(aiopt_profile), sizeof(aiopt_bytes), "
+        "AIOPT_ABI_VERSION, AIOPT_F64, AIOPT_ERROR_OBJECT); }"
     )
     build(source, "-o", program)
     found = [int(word) for word in subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()]
-    tensor_info = ctypes.sizeof(library.TensorInfo)
+    structures = (NetInfo, library.TensorInfo, library.Context, library.Profile, library.Bytes)
     last_dtype = library.ELEMENTS.index("f64")
-    assert found == [ctypes.sizeof(NetInfo), tensor_info, library.ABI_VERSION, last_dtype, max(library.STATUS)]
+    sizes = [ctypes.sizeof(structure) for structure in structures]
+    assert found == [*sizes, library.ABI_VERSION, last_dtype, max(library.STATUS)]
 
 
 def test_status_of_context_create() -> None:

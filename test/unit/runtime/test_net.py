@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from aiopt.runtime.library import Context
 from aiopt.runtime.net import CompiledNet
 from aiopt.support.errors import AioptError, CompileError, InputError, OptionError
 from aiopt.support.types import TensorType
@@ -99,18 +100,18 @@ def test_wrong_number_of_positional_inputs(net: CompiledNet) -> None:
 @pytest.mark.parametrize("threads", [0, -1, 1025])
 def test_wrong_thread_count(threads: int) -> None:
     with pytest.raises(OptionError, match=f"threads must be from 1 to 1024, not {threads}"):
-        CompiledNet("affine", b"", aligned(WEIGHTS), {}, threads)
+        CompiledNet("affine", [b""], aligned(WEIGHTS), {}, threads)
 
 
 def test_object_without_the_net(tmp_path: Path) -> None:
     with pytest.raises(CompileError, match="aiopt_other_info"):
-        CompiledNet("other", compile_c(AFFINE, tmp_path), aligned(WEIGHTS), {})
+        CompiledNet("other", [compile_c(AFFINE, tmp_path)], aligned(WEIGHTS), {})
 
 
 @pytest.mark.parametrize(
     ("macros", "message"),
     [
-        ({"ABI": 7}, "was compiled for ABI version 7, this aiopt has 1"),
+        ({"ABI": 7}, "was compiled for ABI version 7, this aiopt has 2"),
         ({"FEATURES": '"quantum"'}, "was compiled for a CPU with 'quantum', which this one lacks"),
         ({"ARENA": "(1LL << 60)"}, r"cannot make a context .*1152921504606846976 bytes.*no memory"),
     ],
@@ -131,9 +132,9 @@ def test_status_of_a_run_becomes_an_error(tmp_path: Path) -> None:
 def test_wrong_weights_are_our_bug(tmp_path: Path) -> None:
     code = compile_c(AFFINE, tmp_path)
     with pytest.raises(AssertionError, match="not the one the code was compiled for"):
-        CompiledNet("affine", code, aligned(), {})
+        CompiledNet("affine", [code], aligned(), {})
     with pytest.raises(AssertionError, match="not aligned"):
-        CompiledNet("affine", code, aligned(WEIGHTS, WEIGHTS)[8:], {})
+        CompiledNet("affine", [code], aligned(WEIGHTS, WEIGHTS)[8:], {})
 
 
 def test_closed(tmp_path: Path) -> None:
@@ -175,6 +176,19 @@ def test_many_threads_on_one_net(tmp_path: Path) -> None:
 
         with ThreadPoolExecutor(8) as pool:
             assert all(pool.map(work, range(8)))
+
+
+def test_profile(net: CompiledNet) -> None:
+    """One entry per launch, and the hook is gone afterwards."""
+    assert net.launches == ["affine_exp"]
+    ((kernel, seconds),) = net.profile({"x": X})
+    assert kernel == "affine_exp"
+    assert 0 < seconds < 1
+    context = net._contexts.take()
+    assert not Context.from_address(context).hook
+    net._contexts.give(context)
+    with pytest.raises(InputError, match="has no input 'z'"):
+        net.profile({"z": X})
 
 
 def test_thread_count_changes_no_bit(tmp_path: Path) -> None:

@@ -37,6 +37,11 @@ def take(node: Node, x: Value, starts: Sequence[int], sizes: Sequence[int], step
     return node.emit(ai.SliceOp, x, starts=list(starts), sizes=list(sizes), steps=list(steps))
 
 
+def broadcast_to(node: Node, x: Value, shape: Sequence[int]) -> Value:
+    """x repeated to `shape`, to which it must broadcast."""
+    return x if x.shape == tuple(shape) else node.emit(ai.BroadcastToOp, x, shape=list(shape))
+
+
 def normal_axis(axis: int, rank: int) -> int:
     """An axis counted from the front. Errors: ModelError if it is out of range."""
     if not -rank <= axis < rank:

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define AIOPT_ABI_VERSION 1
+#define AIOPT_ABI_VERSION 2
 
 #define AIOPT_API __attribute__((visibility("default")))
 
@@ -26,6 +26,7 @@ enum aiopt_status {
   AIOPT_ERROR_CPU = 2,       /* this CPU lacks a feature the object was compiled for */
   AIOPT_ERROR_MEMORY = 3,    /* the arena or the threads could not be allocated */
   AIOPT_ERROR_ARGUMENT = 4,  /* a null pointer, a thread count not in 1..1024, weights that are not 64-byte aligned */
+  AIOPT_ERROR_OBJECT = 5,    /* object code that cannot be loaded */
 };
 
 /* Element types of tensors; a bool takes one byte. */
@@ -60,16 +61,20 @@ typedef struct aiopt_net_info {
   int32_t abi_version;
   int32_t input_count;
   int32_t output_count;
-  int32_t reserved;
+  int32_t launch_count; /* kernel launches of a run */
   int64_t arena_bytes;
   int64_t weights_bytes;
   const aiopt_tensor_info *inputs;
   const aiopt_tensor_info *outputs;
   const char *cpu_features; /* what the code needs, comma separated, spelled as LLVM does: "avx2,fma" */
+  const char *const *launches; /* the kernel of each launch, in order; one kernel may be launched often */
 } aiopt_net_info;
 
 /* A part of a parallel loop: iterations begin <= i < end. */
 typedef void (*aiopt_task)(void *const *args, int64_t begin, int64_t end);
+
+/* Called before (after == 0) and after (after == 1) each launch, on the thread that called run. */
+typedef void (*aiopt_hook)(void *data, int32_t launch, int32_t after);
 
 /* What a run needs beside its tensors. Filled by aiopt_context_create; the compiled code reads it. */
 typedef struct aiopt_ctx {
@@ -79,6 +84,9 @@ typedef struct aiopt_ctx {
   const void *weights; /* weights_bytes, 64-byte aligned */
   /* Runs task over 0 <= i < count, in contiguous parts, and returns when all are done. */
   void (*parallel_for)(const struct aiopt_ctx *ctx, aiopt_task task, void *const *args, int64_t count);
+  /* Yours to set between runs; no hook is called while `hook` is null, which it is at first. */
+  aiopt_hook hook;
+  void *hook_data;
 } aiopt_ctx;
 
 /* Makes a context for one net; `weights` must outlive it. Returns an aiopt_status; *out is set on AIOPT_OK only.
@@ -87,6 +95,36 @@ typedef struct aiopt_ctx {
 AIOPT_API int32_t aiopt_context_create(const aiopt_net_info *info, const void *weights, int32_t threads,
                                        aiopt_ctx **out);
 AIOPT_API void aiopt_context_destroy(aiopt_ctx *ctx);
+
+/* The time of each launch, for the hook aiopt_profile_hook. All memory is yours. */
+typedef struct aiopt_profile {
+  int64_t *nanoseconds; /* launch_count of them; each run adds its own */
+  int64_t started;      /* for the hook alone */
+} aiopt_profile;
+
+/* A hook whose data is an aiopt_profile. */
+AIOPT_API void aiopt_profile_hook(void *profile, int32_t launch, int32_t after);
+
+/* Object code in memory. */
+typedef struct aiopt_object aiopt_object;
+
+typedef struct aiopt_bytes {
+  const void *data;
+  size_t size;
+} aiopt_bytes;
+
+/* Loads relocatable ELF objects (for example those of a net) into this process and links them with each other, with
+ * what the process has, and with libm. The bytes are not needed afterwards. Functions to be run at load time,
+ * thread-local data and unwinding are not supported. Returns AIOPT_OK, or AIOPT_ERROR_OBJECT with one line in `error`
+ * (cut to error_bytes; may be null); *out is set on AIOPT_OK only. */
+AIOPT_API int32_t aiopt_object_load(const aiopt_bytes *objects, int32_t count, aiopt_object **out, char *error,
+                                    size_t error_bytes);
+
+/* The address of a global symbol of the objects, or NULL. */
+AIOPT_API void *aiopt_object_symbol(const aiopt_object *object, const char *name);
+
+/* Frees code and data; nothing of them may be in use. */
+AIOPT_API void aiopt_object_unload(aiopt_object *object);
 
 /* One of the features of `cpu_features` this CPU does not have, or NULL; for the error message. */
 AIOPT_API const char *aiopt_missing_cpu_feature(const char *cpu_features);

@@ -61,7 +61,7 @@ extern "C" int32_t aiopt_context_create(const aiopt_net_info *info, const void *
     return AIOPT_ERROR_MEMORY;
   }
   void *arena = allocate_arena(static_cast<size_t>(info->arena_bytes));
-  auto *ctx = new (std::nothrow) aiopt_ctx{AIOPT_ABI_VERSION, threads, arena, weights, parallel_for};
+  auto *ctx = new (std::nothrow) aiopt_ctx{AIOPT_ABI_VERSION, threads, arena, weights, parallel_for, nullptr, nullptr};
   if (!arena || !ctx) {
     std::free(arena);
     delete ctx;

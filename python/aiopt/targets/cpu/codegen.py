@@ -2,29 +2,65 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 from mlir.dialects import llvm
 
 from aiopt.passes import spec
 from aiopt.passes.spec.base import Level
+from aiopt.passes.templates.select_route import SelectRoute
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import CompileError
 from aiopt.support.target import TargetRecord
 from aiopt.targets.cpu.llvmc import compile_llvm_ir
 from aiopt.targets.cpu.pipeline import CpuLowerPipeline
+from aiopt.targets.cpu.split import split_kernels
+
+
+def tensor_pipeline(record: TargetRecord) -> str:
+    """The pipeline text that takes KERNELS to TENSOR: templates where they cover a kernel, linalg elsewhere."""
+    many = record.triple.startswith("aarch64") or "avx512vl" in record.features
+    select = SelectRoute(
+        vector_bits=record.vector_bits,
+        registers=32 if many else 16,
+        l2_bytes=record.l2_bytes,
+        cores=record.cores,
+        fma=_has_fma(record),
+    )
+    return f"{select},ai-pack-weights,convert-ai-to-linalg"
 
 
 def lower_pipeline(record: TargetRecord) -> str:
     """The pipeline text that takes LOOPS to LLVM for this CPU."""
-    return str(CpuLowerPipeline(features=",".join(record.features)))
+    return str(CpuLowerPipeline(features=",".join(record.features), fma=_has_fma(record)))
+
+
+def _has_fma(record: TargetRecord) -> bool:
+    return "fma" in record.features or record.triple.startswith("aarch64")  # part of AArch64's baseline
 
 
 def to_llvm_ir(unit: Unit) -> str:
     """LLVM IR as text. Raises CompileError if the module is not at level LLVM."""
+    _check_level(unit)
+    return llvm.translate_module_to_llvmir(unit.module.operation)
+
+
+def to_objects(unit: Unit, record: TargetRecord) -> list[bytes]:
+    """The object of the entry and one for each kernel, to be loaded together; compiled on all cores.
+
+    LLVM runs outside Python's lock, and each module has an LLVM context of its own.
+    """
+    _check_level(unit)
+    texts = [llvm.translate_module_to_llvmir(part.operation) for part in split_kernels(unit.module)]
+    with ThreadPoolExecutor(max(1, record.cores)) as pool:
+        return list(pool.map(lambda text: to_object(text, record), texts))
+
+
+def _check_level(unit: Unit) -> None:
     if unit.level is not Level.LLVM:
         level = unit.level.value if unit.level else "of no level"
         raise CompileError(f"LLVM IR is made from IR of level llvm, but this is {level}: run ai-cpu-lower-pipeline")
     spec.check(unit.module, Level.LLVM)  # translating an op that is not lowered would crash
-    return llvm.translate_module_to_llvmir(unit.module.operation)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def to_object(llvm_ir: str, record: TargetRecord) -> bytes:

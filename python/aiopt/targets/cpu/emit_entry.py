@@ -16,7 +16,8 @@ from aiopt.support.errors import CompileError
 from aiopt.targets.cpu.emit_info import ABI_VERSION, net_name
 from aiopt.targets.cpu.outline_tasks import PARALLEL
 
-_CONTEXT = "!llvm.struct<(i32, i32, ptr, ptr, ptr)>"  # aiopt_ctx: version, threads, arena, weights, parallel_for
+# aiopt_ctx: version, threads, arena, weights, parallel_for, hook, hook_data
+_CONTEXT = "!llvm.struct<(i32, i32, ptr, ptr, ptr, ptr, ptr)>"
 _BLOBS = 2  # the last arguments of a planned @main: weights, arena
 _STATUS_ABI = 1  # AIOPT_ERROR_ABI
 
@@ -24,7 +25,8 @@ _STATUS_ABI = 1  # AIOPT_ERROR_ABI
 @dataclass(frozen=True)
 class EmitEntry(Pass):
     """Before: llvm functions on bare pointers; task calls marked `ai.parallel`.
-    After: those calls go through `ctx->parallel_for`, and `aiopt_<net>_run` checks the ABI version and calls @main.
+    After: those calls go through `ctx->parallel_for`, `ctx->hook` is called around each launch of @main, and
+    `aiopt_<net>_run` checks the ABI version and calls @main.
 
     @main becomes `aiopt_<net>_main`; all functions but the entry are internal. Kernels and tasks are not inlined:
     their arguments' `noalias` is what lets LLVM vectorize them, and a profile shows them by name.
@@ -46,6 +48,7 @@ class EmitEntry(Pass):
         for function in launching:
             for call in [call for call in _calls(function) if PARALLEL in call.attributes]:
                 _launch(call, function, unit.module)
+        _call_hook(functions, unit.module)
         for function in functions.values():
             _make_internal(function)
         _emit_run(functions["main"], unit.module)
@@ -156,6 +159,45 @@ def _launcher(task: str, buffers: int) -> str:
             "",
         ]
     )
+
+
+def _call_hook(functions: dict[str, llvm.LLVMFuncOp], module: ir.Module) -> None:
+    """Around each launch of @main, in their order: `if (ctx->hook) ctx->hook(ctx->hook_data, launch, after)`."""
+    main, name = functions["main"], f"aiopt_{net_name(module)}_hook"
+    launches = [call for call in _calls(main) if _callee(call).removesuffix("_launch") in functions]
+    if not launches:
+        return
+    _append(module, _hook(name))
+    for launch, call in enumerate(launches):
+        _hook_call(name, ir.InsertionPoint(call), call, _context_of(main), launch, 0)
+        _hook_call(name, ir.InsertionPoint.after(call), call, _context_of(main), launch, 1)
+
+
+def _hook_call(
+    name: str, place: ir.InsertionPoint, call: llvm.CallOp, context: ir.Value, launch: int, after: int
+) -> None:
+    i32 = ir.IntegerType.get_signless(32)
+    with place, call.location:
+        numbers = [llvm.ConstantOp(i32, ir.IntegerAttr.get(i32, value)).result for value in (launch, after)]
+        llvm.CallOp(None, [context, *numbers], [], [], callee=name)
+
+
+def _hook(name: str) -> str:
+    return f"""
+llvm.func internal @{name}(%ctx: !llvm.ptr, %launch: i32, %after: i32) attributes {{always_inline}} {{
+  %field = llvm.getelementptr inbounds %ctx[0, 5] : (!llvm.ptr) -> !llvm.ptr, {_CONTEXT}
+  %hook = llvm.load %field : !llvm.ptr -> !llvm.ptr
+  %null = llvm.mlir.zero : !llvm.ptr
+  %is_set = llvm.icmp "ne" %hook, %null : !llvm.ptr
+  llvm.cond_br %is_set weights([1, 10000]), ^call, ^done
+^call:
+  %data_field = llvm.getelementptr inbounds %ctx[0, 6] : (!llvm.ptr) -> !llvm.ptr, {_CONTEXT}
+  %data = llvm.load %data_field : !llvm.ptr -> !llvm.ptr
+  llvm.call %hook(%data, %launch, %after) : !llvm.ptr, (!llvm.ptr, i32, i32) -> ()
+  llvm.br ^done
+^done:
+  llvm.return
+}}"""
 
 
 def _make_internal(function: llvm.LLVMFuncOp) -> None:

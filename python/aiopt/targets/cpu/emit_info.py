@@ -8,12 +8,13 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import func
 
+from aiopt.dialects.ext import operations
 from aiopt.passes.base import Pass, functions
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import CompileError
 
-ABI_VERSION = 1  # AIOPT_ABI_VERSION of aiopt.h
+ABI_VERSION = 2  # AIOPT_ABI_VERSION of aiopt.h
 # enum aiopt_dtype of aiopt.h by MLIR element type
 DTYPES = {
     "i1": 0,
@@ -31,7 +32,7 @@ DTYPES = {
 }
 _PLAN = ("ai.arena_bytes", "ai.weights_bytes")
 _TENSOR_INFO = "!llvm.struct<(ptr, ptr, i32, i32)>"
-_NET_INFO = "!llvm.struct<(i32, i32, i32, i32, i64, i64, ptr, ptr, ptr)>"
+_NET_INFO = "!llvm.struct<(i32, i32, i32, i32, i64, i64, ptr, ptr, ptr, ptr)>"
 
 
 @dataclass(frozen=True)
@@ -55,11 +56,13 @@ class EmitInfo(Pass):
             raise CompileError(f"{self.name}: @main has no plan of its memory: run ai-plan-memory first")
         net = net_name(unit.module)
         inputs, outputs = read_signature(main)
+        launches = [op.callee.value for op in operations(main) if isinstance(op, func.CallOp)]
         text = [
             *_tensors(f"aiopt_{net}_inputs", inputs),
             *_tensors(f"aiopt_{net}_outputs", outputs),
             _string(f"aiopt_{net}_features", self.features),
-            _net_info(net, unit.module, len(inputs), len(outputs)),
+            *_names(f"aiopt_{net}_launches", launches),
+            _net_info(net, unit.module, len(inputs), len(outputs), len(launches)),
         ]
         constants = ir.Module.parse("\n".join(text))
         for op in list(constants.body.operations):
@@ -120,14 +123,25 @@ def _tensors(symbol: str, tensors: list[Tensor]) -> list[str]:
     return [*text, _aggregate(f"internal constant @{symbol}", kind, fields)]
 
 
-def _net_info(net: str, module: ir.Module, inputs: int, outputs: int) -> str:
+def _names(symbol: str, names: list[str]) -> list[str]:
+    """`const char *const symbol[]`, each name kept once."""
+    if not names:
+        return []
+    known = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    texts = [_string(f"{symbol}_{i}", name) for name, i in known.items()]
+    fields = [(str(position), f"@{symbol}_{known[name]}") for position, name in enumerate(names)]
+    return [*texts, _aggregate(f"internal constant @{symbol}", f"!llvm.array<{len(names)} x ptr>", fields)]
+
+
+def _net_info(net: str, module: ir.Module, inputs: int, outputs: int, launches: int) -> str:
     attributes = module.operation.attributes
     sizes = [ir.IntegerAttr(attributes[key]).value for key in _PLAN]
-    integers = [*(f"{v} : i32" for v in (ABI_VERSION, inputs, outputs, 0)), *(f"{v} : i64" for v in sizes)]
+    integers = [*(f"{v} : i32" for v in (ABI_VERSION, inputs, outputs, launches)), *(f"{v} : i64" for v in sizes)]
     pointers = [
         f"@aiopt_{net}_inputs" if inputs else "null",
         f"@aiopt_{net}_outputs" if outputs else "null",
         f"@aiopt_{net}_features",
+        f"@aiopt_{net}_launches" if launches else "null",
     ]
     fields = [(str(i), value) for i, value in enumerate([*integers, *pointers])]
     return _aggregate(f"constant @aiopt_{net}_info", _NET_INFO, fields)

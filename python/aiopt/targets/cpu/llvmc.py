@@ -16,6 +16,7 @@ from aiopt.support.libllvm import INT, POINTER, SIZE, STRING
 from aiopt.support.target import TargetRecord
 
 _AGGRESSIVE, _PIC, _DEFAULT_MODEL = 3, 2, 0  # LLVMCodeGenOptLevel, LLVMRelocMode, LLVMCodeModel
+FLAGS = ("-O3", "-relocation-model=pic")  # what these say in the words of llc
 _FILE_TYPES = {"asm": 0, "obj": 1}  # LLVMCodeGenFileType
 _FUNCTION_INDEX = 0xFFFFFFFF  # LLVMAttributeFunctionIndex
 _BASELINES = {"x86_64": ("X86", "x86-64"), "aarch64": ("AArch64", "generic")}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from aiopt.passes.base import NamedPipeline
+from aiopt.passes.lower.expand_math import ExpandMath
 from aiopt.targets.cpu.emit_info import EmitInfo
 from aiopt.targets.cpu.outline_tasks import OutlineTasks
 
@@ -17,7 +18,7 @@ _TO_LLVM = [
     # Subviews to address arithmetic.
     "expand-strided-metadata",
     "lower-affine",
-    # LLVM has an intrinsic (sqrt, fma, floor, exp) or libm a function (erf).
+    # LLVM has an intrinsic (sqrt, fma, floor) or libm a function (exp of f64).
     "convert-math-to-llvm",
     "convert-math-to-libm",
     # arith-expand would also replace maximumf by comparisons, which LLVM cannot vectorize in a reduction, so it comes
@@ -40,20 +41,24 @@ _TO_LLVM = [
 class CpuLowerPipeline(NamedPipeline):
     """From LOOPS to LLVM: tasks, upstream's conversions, multiply-adds, entry.
 
-    `features`: what the code will need of the CPU (see cpu-emit-info); `grain`: see cpu-outline-tasks.
+    `features`: what the code will need of the CPU (see cpu-emit-info); `grain`: see cpu-outline-tasks; `fma`: see
+    ai-expand-math.
     """
 
     name: ClassVar[str] = "ai-cpu-lower-pipeline"
     features: str = ""
     grain: int = OutlineTasks.grain
+    fma: bool = ExpandMath.fma
 
     def passes(self) -> list[str]:
         return [
             "canonicalize",
             "cse",
+            str(ExpandMath(fma=self.fma)),
             str(OutlineTasks(grain=self.grain)),
             str(EmitInfo(features=self.features)),
             *_TO_LLVM,
+            "cpu-annotate-loops",
             "cpu-contract-multiply-add",
             "cpu-emit-entry",
         ]

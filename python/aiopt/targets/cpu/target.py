@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, ClassVar
 
 from aiopt.passes.lower.plan_memory import pack_weights
@@ -10,7 +11,9 @@ from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
 from aiopt.runtime.net import CompiledNet
 from aiopt.targets.base import Stage, Target
-from aiopt.targets.cpu.codegen import lower_pipeline, to_assembly, to_llvm_ir, to_object
+from aiopt.targets.cpu.codegen import lower_pipeline, tensor_pipeline, to_assembly, to_llvm_ir, to_object, to_objects
+from aiopt.targets.cpu.emit_info import net_name
+from aiopt.targets.cpu.llvmc import FLAGS, PASSES
 from aiopt.targets.cpu.record import host
 
 
@@ -19,15 +22,17 @@ class CpuTarget(Target):
 
     name: ClassVar[str] = "cpu"
     kinds: ClassVar[tuple[str, ...]] = ("llvm", "asm", "obj")
-    loadable: ClassVar[str] = "obj"
 
     def stages(self) -> list[Stage]:
         return [
             Stage("graph", Level.GRAPH, Level.KERNELS, "ai-kernels-pipeline"),
-            Stage("tensor", Level.KERNELS, Level.TENSOR, "convert-ai-to-linalg"),
+            Stage("tensor", Level.KERNELS, Level.TENSOR, tensor_pipeline(host())),
             Stage("loops", Level.TENSOR, Level.LOOPS, "ai-loops-pipeline"),
             Stage("llvm", Level.LOOPS, Level.LLVM, lower_pipeline(host())),
         ]
+
+    def facts(self) -> dict[str, Any]:
+        return {"name": self.name, "machine": asdict(host()), "llvm_passes": PASSES, "flags": list(FLAGS)}
 
     def emit(self, unit: Unit, kind: str) -> bytes:
         llvm_ir = to_llvm_ir(unit)
@@ -35,6 +40,8 @@ class CpuTarget(Target):
             return llvm_ir.encode()
         return to_object(llvm_ir, host()) if kind == "obj" else to_assembly(llvm_ir, host()).encode()
 
-    def load(self, unit: Unit, code: bytes, threads: int, report: Mapping[str, Any]) -> CompiledNet:
-        name = unit.module.operation.attributes["ai.net"].value
-        return CompiledNet(name, code, pack_weights(unit.module, unit.weights), report, threads)
+    def build(self, unit: Unit) -> list[bytes]:
+        return to_objects(unit, host())
+
+    def load(self, unit: Unit, code: Sequence[bytes], threads: int, report: Mapping[str, Any]) -> CompiledNet:
+        return CompiledNet(net_name(unit.module), code, pack_weights(unit.module, unit.weights), report, threads)

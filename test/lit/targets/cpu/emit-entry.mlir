@@ -7,8 +7,17 @@ module attributes {ai.level = "cpu", ai.net = "net"} {
   // @main and the kernels that launch take the context, the others do not; only the entry is visible.
   // CHECK: llvm.func internal @aiopt_net_main(
   // CHECK-SAME: %[[CTX:[a-z0-9]+]]: !llvm.ptr) attributes {no_inline}
-  // CHECK: llvm.call @parallel(%arg0, %arg1, %[[CTX]]) {ai.nodes = ["a"]}
-  // CHECK: llvm.call @serial(%arg1) : (!llvm.ptr) -> ()
+  // Each launch stands between two calls of the hook, with its number.
+  // CHECK: %[[FIRST:.*]] = llvm.mlir.constant(0 : i32) : i32
+  // CHECK-NEXT: %[[BEFORE:.*]] = llvm.mlir.constant(0 : i32) : i32
+  // CHECK-NEXT: llvm.call @aiopt_net_hook(%[[CTX]], %[[FIRST]], %[[BEFORE]])
+  // CHECK-NEXT: llvm.call @parallel(%arg0, %arg1, %[[CTX]]) {ai.nodes = ["a"]}
+  // CHECK: %[[AFTER:.*]] = llvm.mlir.constant(1 : i32) : i32
+  // CHECK-NEXT: llvm.call @aiopt_net_hook(%[[CTX]], %{{.*}}, %[[AFTER]])
+  // CHECK: %[[SECOND:.*]] = llvm.mlir.constant(1 : i32) : i32
+  // CHECK: llvm.call @aiopt_net_hook(%[[CTX]], %[[SECOND]],
+  // CHECK-NEXT: llvm.call @serial(%arg1) : (!llvm.ptr) -> ()
+  // CHECK: llvm.call @aiopt_net_hook(%[[CTX]],
   llvm.func @main(%x: !llvm.ptr {ai.name = "x"}, %y: !llvm.ptr {ai.name = "y", ai.output}, %w: !llvm.ptr, %a: !llvm.ptr) {
     llvm.call @parallel(%x, %y) {ai.nodes = ["a"]} : (!llvm.ptr, !llvm.ptr) -> ()
     llvm.call @serial(%y) : (!llvm.ptr) -> ()
@@ -38,6 +47,11 @@ module attributes {ai.level = "cpu", ai.net = "net"} {
 // CHECK: llvm.mlir.addressof @task_range
 // CHECK: llvm.getelementptr inbounds %{{.*}}[0, 4]
 // CHECK: llvm.call %{{.*}} : !llvm.ptr, (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()
+// CHECK: llvm.func internal @aiopt_net_hook(
+// CHECK-SAME: attributes {always_inline}
+// CHECK: llvm.getelementptr inbounds %{{.*}}[0, 5]
+// CHECK: llvm.cond_br
+// CHECK: llvm.getelementptr inbounds %{{.*}}[0, 6]
 // CHECK: llvm.func @aiopt_net_run(%[[C:[a-z0-9]+]]: !llvm.ptr, %[[IN:[a-z0-9]+]]: !llvm.ptr, %[[OUT:[a-z0-9]+]]: !llvm.ptr) -> i32
 // CHECK: llvm.load %[[C]] : !llvm.ptr -> i32
 // CHECK: llvm.getelementptr inbounds %[[IN]][0]

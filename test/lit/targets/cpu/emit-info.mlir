@@ -6,6 +6,15 @@ module attributes {ai.level = "cpu", ai.net = "tiny", ai.arena_bytes = 640 : i64
   func.func @main(%x: memref<2x3xf32> {ai.name = "x"}, %m: memref<i8> {ai.name = "mask", ai.element = "i1"},
                   %y: memref<5xi64> {ai.name = "\C3\A4", ai.output},
                   %weights: memref<128xi8>, %arena: memref<640xi8>) {
+    call @one(%x) : (memref<2x3xf32>) -> ()
+    call @two(%x) : (memref<2x3xf32>) -> ()
+    call @one(%x) : (memref<2x3xf32>) -> ()
+    return
+  }
+  func.func private @one(%x: memref<2x3xf32>) {
+    return
+  }
+  func.func private @two(%x: memref<2x3xf32>) {
     return
   }
 }
@@ -22,6 +31,14 @@ module attributes {ai.level = "cpu", ai.net = "tiny", ai.arena_bytes = 640 : i64
 // CHECK: llvm.mlir.constant(4 : i32) : i32
 // CHECK-NEXT: llvm.insertvalue {{.*}}[0, 3]
 // CHECK: @aiopt_tiny_features("avx2,fma\00")
+// The kernel of each launch: three launches of two kernels.
+// CHECK: @aiopt_tiny_launches_0("one\00")
+// CHECK: @aiopt_tiny_launches_1("two\00")
+// CHECK: @aiopt_tiny_launches() {{.*}} !llvm.array<3 x ptr>
+// CHECK: llvm.mlir.addressof @aiopt_tiny_launches_0
+// CHECK: llvm.mlir.addressof @aiopt_tiny_launches_1
+// CHECK: llvm.mlir.addressof @aiopt_tiny_launches_0
 // CHECK: llvm.mlir.global external constant @aiopt_tiny_info()
+// CHECK: llvm.mlir.constant(3 : i32) : i32
 // CHECK: llvm.mlir.constant(640 : i64) : i64
 // CHECK: llvm.mlir.constant(128 : i64) : i64

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from mlir import ir
-from mlir.dialects import arith, func
+from mlir.dialects import arith
 
 import aiopt
 from aiopt.dialects import ai, ext
+from aiopt.dialects.ai.sampling import COORDINATES, ROUNDING
 from aiopt.passes.interpret import interpret
 from aiopt.passes.io import new_context
 from aiopt.support.types import TensorType
 from aiopt.support.weights import WeightStore
+from unit.passes.lower.modules import Build, module_of
 
-Build = Callable[..., ir.Value]
 _random = np.random.default_rng(0)
 
 
@@ -95,6 +96,7 @@ CASES: dict[str, tuple[Build, list[np.ndarray]]] = {
         lambda x, y: ai.ReduceSumOp(ai.MulOp(x, y).out, axes=[1], keepdims=False).out,
         [_normal(3, 50), _normal(3, 1)],
     ),
+    "relayout": (lambda x: ai.RelayoutOp(x, to="channels_last").out, [_normal(1, 20, 9, 12)]),
     "transpose": (lambda x: ai.TransposeOp(x, permutation=[2, 0, 3, 1, 4]).out, [_normal(1, 40, 3, 8, 15)]),
     "transpose_add": (
         lambda x, y: ai.AddOp(ai.TransposeOp(x, permutation=[1, 0]).out, y).out,
@@ -121,21 +123,84 @@ CASES: dict[str, tuple[Build, list[np.ndarray]]] = {
 }
 
 
-def _module(build: Build, arrays: list[np.ndarray]) -> ir.Module:
-    kinds = [ext.to_ir(TensorType.of(array)) for array in arrays]
-    names = ir.ArrayAttr.get([ir.DictAttr.get({"ai.name": ir.StringAttr.get(f"x{i}")}) for i in range(len(arrays))])
-    module = ir.Module.create()
-    module.operation.attributes["ai.level"] = ir.StringAttr.get("graph")
-    module.operation.attributes["ai.net"] = ir.StringAttr.get("net")
-    with ir.InsertionPoint(module.body):
-        main = func.FuncOp("main", (kinds, []))
-        with ir.InsertionPoint(main.add_entry_block()):
-            result = build(*main.arguments)
-            func.ReturnOp([result])
-    main.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(kinds, [result.type]))
-    main.attributes["arg_attrs"] = names
-    main.attributes["res_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get({"ai.name": ir.StringAttr.get("y")})])
-    return module
+def _transposed(**attributes: Any) -> Build:
+    return lambda *operands: ai.ReluOp(ai.ConvTransposeOp(*operands, **attributes).out).out
+
+
+def _resize(shape: list[int], **attributes: Any) -> Build:
+    return lambda x: ai.NegOp(ai.ResizeOp(x, shape=shape, **attributes).out).out
+
+
+def _truth(a: ir.Value, b: ir.Value) -> ir.Value:
+    return ai.XorOp(ai.AndOp(a, ai.NotOp(b).out).out, ai.OrOp(a, b).out).out
+
+
+def _compare(a: ir.Value, b: ir.Value) -> ir.Value:
+    low = ai.SelectOp(ai.LessOp(a, b).out, a, b).out
+    return ai.SelectOp(ai.EqualOp(a, b).out, ai.NegOp(a).out, ai.SelectOp(ai.LessEqualOp(b, a).out, low, b).out).out
+
+
+_FLAGS = np.array([[True, False, True], [False, False, True]])
+_ODD = np.float32([[np.nan, 1, -np.inf], [0.0, -0.0, 2]])
+_AT = np.array([[0, -1, 3], [-8, 7, 2]])
+
+CASES.update(
+    {
+        "compare": (_compare, [_ODD, np.float32([[1, np.nan, -np.inf], [-0.0, 1, 2]])]),
+        "compare_signed": (_compare, [np.int64([-5, 3, 3]), np.int64([4, 3, -1])]),
+        "compare_unsigned": (lambda a, b: ai.LessOp(a, b).out, [np.uint8([200, 3, 3]), np.uint8([4, 200, 3])]),
+        "compare_bool": (lambda a, b: ai.EqualOp(a, b).out, [_FLAGS, _FLAGS[:1]]),
+        "truth": (_truth, [_FLAGS, _FLAGS[::-1].copy()]),
+        "select": (lambda c, a, b: ai.SelectOp(c, a, b).out, [_FLAGS, _normal(3), _normal(4, 1, 1)]),
+        "layer_norm_whole": (
+            lambda *v: ai.AddOp(ai.LayerNormOp(*v).out, v[0]).out,
+            [_normal(3, 40, 120) + 3, _normal(120), _normal(120)],
+        ),
+        "layer_norm_two_axes": (
+            lambda *v: ai.LayerNormOp(*v, axis=1, epsilon=0.1).out,
+            [_normal(3, 4, 120), _normal(4, 120)],
+        ),
+        "layer_norm_f16": (
+            lambda *v: ai.CastOp(ai.LayerNormOp(*v).out, to="f32").out,
+            [(_normal(3, 120) * 300).astype("f2"), np.ones(120, "f2"), np.zeros(120, "f2")],
+        ),
+        "gather_rows": (lambda x, i: ai.NegOp(ai.GatherOp(x, i).out).out, [_normal(8, 30), _AT]),
+        "gather_axis": (lambda x, i: ai.GatherOp(x, i, axis=1).out, [_normal(2, 8, 3), _AT.astype(np.int32)]),
+        "gather_outside": (lambda x, i: ai.GatherOp(x, i).out, [_normal(3, 2), np.int64([2**62, -(2**62), 3, -4])]),
+        "gather_scalar": (lambda x, i: ai.GatherOp(x, i).out, [np.arange(5), np.array(3)]),
+        "resize_repeat": (_resize([1, 3, 8, 15], coordinates="asymmetric", rounding="floor"), [_normal(1, 3, 4, 5)]),
+        **{
+            f"resize_{mode}_{where}_{rounding}": (
+                _resize([1, 3, 7, 13], mode=mode, coordinates=where, rounding=rounding),
+                [_normal(1, 3, 5, 30)],
+            )
+            for mode, where, rounding in (
+                *(("nearest", where, "round_prefer_floor") for where in COORDINATES),
+                *(("linear", where, "floor") for where in COORDINATES),
+                *(("nearest", "half_pixel", rounding) for rounding in ROUNDING[1:]),
+            )
+        },
+        "resize_one": (
+            _resize([1, 1, 3, 1], mode="linear", coordinates="pytorch_half_pixel"),
+            [_normal(1, 1, 2, 4).astype("f8")],
+        ),
+        "resize_int": (_resize([9], scales=[1.5]), [np.arange(6)]),
+        "conv_transpose": (
+            _transposed(strides=[2, 2]),
+            [_normal(1, 6, 5, 7), _normal(6, 4, 2, 2), _normal(4)],
+        ),
+        "conv_transpose_overlapping": (
+            _transposed(strides=[2, 3], pads=[1, 0, 0, 2], output_pads=[1, 0], dilations=[1, 2]),
+            [_normal(2, 4, 5, 6), _normal(4, 3, 3, 3)],
+        ),
+        "conv_transpose_grouped": (
+            _transposed(strides=[2, 1], pads=[1, 1, 1, 1], group=2),
+            [_normal(1, 6, 5, 7), _normal(6, 4, 3, 3), _normal(8)],
+        ),
+        "conv_transpose_cut": (_transposed(strides=[3], pads=[4, 3]), [_normal(1, 2, 6), _normal(2, 3, 2)]),
+        "conv_transpose_3d": (_transposed(strides=[2, 1, 2]), [_normal(1, 2, 3, 2, 2), _normal(2, 3, 2, 2, 3)]),
+    }
+)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -144,7 +209,7 @@ def test_compiled_equals_reference(name: str, threads: int) -> None:
     build, arrays = CASES[name]
     inputs = {f"x{i}": array for i, array in enumerate(arrays)}
     with new_context(), ir.Location.unknown():
-        module = _module(build, arrays)
+        module = module_of(build, arrays)
         expected = interpret(module, WeightStore(), inputs)["y"]
         got = aiopt.compile(module, threads=threads).run(inputs)["y"]
     assert got.dtype == expected.dtype
@@ -155,6 +220,6 @@ def test_cases_cover_every_op() -> None:
     used: set[str] = {"ai.constant"}
     with new_context(), ir.Location.unknown():
         for build, arrays in CASES.values():
-            used.update(op.operation.name for op in ext.operations(_module(build, arrays)))
+            used.update(op.operation.name for op in ext.operations(module_of(build, arrays)))
     missing = {op.OPERATION_NAME for op in ai.AiDialect.operations.values()} - used
     assert missing <= {"ai.identity"}, "the graph pipeline removes identity; outlining puts it back for `identity`"

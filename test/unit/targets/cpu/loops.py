@@ -34,7 +34,7 @@ def run(text: str, inputs: Mapping[str, np.ndarray], threads: int = 1, grain: in
     unit = unit_of(text)
     pipeline.run(unit, f"ai-plan-memory,ai-cpu-lower-pipeline{{grain={grain}}}")
     code = codegen.to_object(codegen.to_llvm_ir(unit), host())
-    with CompiledNet("net", code, pack_weights(unit.module, unit.weights), {}, threads) as net:
+    with CompiledNet("net", [code], pack_weights(unit.module, unit.weights), {}, threads) as net:
         return net.run(inputs)
 
 

@@ -3,16 +3,13 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-import numpy as np
-
 from aiopt.dialects import ai
 from aiopt.dialects.ext import MAX_VARIADIC
-from aiopt.frontend.onnx.builder import known
 from aiopt.frontend.onnx.forms import normal_axes, normal_axis, reshape, take, transpose
 from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.registry import onnx_op
 from aiopt.frontend.onnx.values import Value
-from aiopt.support.errors import ModelError, UnsupportedError
+from aiopt.support.errors import ModelError
 
 
 @onnx_op("Transpose")
@@ -129,23 +126,21 @@ def _split(node: Node, sizes: Sequence[int] | None) -> list[Value]:
 
 @onnx_op("Gather")
 def _gather(node: Node) -> Value:
-    """Known indices that step evenly are a slice; of known data any indices are taken at once."""
-    x, indices = node.input(0), node.known(1, "indices")
-    if indices.dtype.kind not in "iu":
-        raise ModelError(f"indices must be integers, not {indices.dtype}")
+    """Known indices that step evenly are a slice; known ones of known data are taken at once."""
+    x, given = node.input(0), node.input(1)
     axis = normal_axis(node.attributes.get_int("axis", 0), x.rank)
-    size = x.shape[axis]
+    if given.element not in ("i32", "i64"):
+        raise ModelError(f"indices must be i32 or i64, not {given.element}")
+    if given.array is None:
+        return node.emit(ai.GatherOp, x, given, axis=axis)
+    indices, size = given.array, x.shape[axis]
     if indices.size and not (-size <= indices.min() and indices.max() < size):
         raise ModelError(f"an index is out of range: axis {axis} has {size} elements")
     flat = [int(index) % size for index in indices.reshape(-1)]
-    if x.array is not None:
-        return known(np.take(x.array, np.where(indices < 0, indices + size, indices).astype(np.int64), axis))
     step = flat[1] - flat[0] if len(flat) > 1 else 1
     even = all(after - before == step for before, after in pairwise(flat))
-    if not even or step == 0:
-        raise UnsupportedError(
-            f"indices {flat[:8]}{'...' if len(flat) > 8 else ''} of run-time data must step evenly (a slice)"
-        )
+    if x.array is not None or not even or step == 0:
+        return node.emit(ai.GatherOp, x, given, axis=axis)
     part = _range(node, x, axis, flat[0] if flat else 0, len(flat), step)
     return reshape(node, part, (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
 

@@ -48,6 +48,40 @@ def _constant_of_shape(node: Node) -> Value:
     return full(shape, value.reshape(()), node.outputs[0])
 
 
+@onnx_op("Range", since=11, until=26)
+def _range(node: Node) -> Value:
+    """start + i * delta for i below ceil((limit - start) / delta)."""
+    return _range_of(node)
+
+
+@onnx_op("Range", since=27)
+def _range_stashed(node: Node) -> Value:
+    """stash_type is the type in which f16 and bfloat16 ranges are computed."""
+    stash = node.attributes.get_int("stash_type", 1)
+    if stash != 1:
+        raise UnsupportedError(f"stash_type={stash} is not supported, only 1 (f32)")
+    return _range_of(node)
+
+
+def _range_of(node: Node) -> Value:
+    """f16 is computed in f32 and rounded once."""
+    bounds = [node.known(index, role) for index, role in enumerate(("start", "limit", "delta"))]
+    kind = bounds[0].dtype
+    if any(bound.size != 1 or bound.dtype != kind for bound in bounds):
+        raise ModelError("start, limit and delta must be scalars of one type")
+    start, limit, delta = (bound.reshape(())[()] for bound in bounds)
+    if delta == 0 or not all(np.isfinite(bound) for bound in (start, limit, delta)):
+        raise ModelError(f"no range goes from {start} to {limit} by {delta}")
+    if kind.kind in "iu":
+        count = max(-((int(start) - int(limit)) // int(delta)), 0)
+    else:
+        count = max(int(np.ceil((float(limit) - float(start)) / float(delta))), 0)
+    wide = np.promote_types(kind, np.float32) if kind.kind == "f" else kind
+    full((count,), np.zeros((), wide))  # refuses what is too large to be a constant
+    values = wide.type(start) + np.arange(count).astype(wide) * wide.type(delta)
+    return known(values.astype(kind), node.outputs[0])
+
+
 @onnx_op("Shape", until=14)
 def _shape(node: Node) -> Value:
     return known(np.array(node.input(0).shape, np.int64), node.outputs[0])

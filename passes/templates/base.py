@@ -1,0 +1,48 @@
+"""What a template is, and the facts of a machine that its parameters depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from mlir import ir
+
+from aiopt.passes.templates.kernel import Contraction
+
+Parameters = dict[str, int]
+Buffers = Mapping[ir.Value, ir.Value]  # arguments and result of the kernel on tensors -> memrefs of the one on buffers
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a template may know of the machine: bits and number of vector registers, bytes of one core's L2 cache."""
+
+    vector_bits: int
+    registers: int
+    l2_bytes: int
+    cores: int
+    fma: bool
+
+    @property
+    def lanes(self) -> int:
+        """f32 elements of a vector register."""
+        return self.vector_bits // 32
+
+
+@dataclass(frozen=True)
+class Template:
+    """A way to emit kernels of one pattern. Modules of this package offer one as `TEMPLATE`.
+
+    numbers: the names of its parameters.
+    matches: says whether the template covers the kernel; a kernel is covered by at most one.
+    parameters: the numbers it would emit the kernel with on a machine.
+    ranges: the legal values of each number that a tuner may vary, independent of the others.
+    emit: builds the kernel's loops at the current insertion point, from its arguments to its result's buffer.
+    """
+
+    name: str
+    numbers: tuple[str, ...]
+    matches: Callable[[Contraction], bool]
+    parameters: Callable[[Contraction, Facts], Parameters]
+    ranges: Callable[[Contraction, Facts], dict[str, Sequence[int]]]
+    emit: Callable[[Contraction, Parameters, Buffers], None]

@@ -1,0 +1,73 @@
+"""How many rows and columns of a result a kernel keeps in registers, decided by a model of one core (no mlir here)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+# A core of the last ten years: two multiply-adds and two vector loads a cycle, results after four cycles, five ops
+# issued a cycle.
+_MULTIPLY_ADDS, _LOADS, _LATENCY, _ISSUE = 2, 2, 4, 5
+_MAX_ROWS, _MAX_VECTORS = 16, 8
+
+
+@dataclass(frozen=True)
+class Block:
+    """A register block: `rows` x `vectors` accumulators."""
+
+    rows: int
+    vectors: int
+
+
+def register_blocks(registers: int) -> Iterator[Block]:
+    """Blocks that fit: accumulators, one vector of each column and one broadcast element at a time."""
+    for vectors in range(1, _MAX_VECTORS + 1):
+        for rows in range(1, _MAX_ROWS + 1):
+            if rows * vectors + vectors + 1 <= registers:
+                yield Block(rows, vectors)
+
+
+def step_cycles(block: Block) -> float:
+    """Cycles of one step of the reduction: each accumulator gets one product. Traffic decides between equal ones."""
+    products, loads = block.rows * block.vectors, block.rows + block.vectors
+    traffic = (block.rows + 3 * block.vectors) / 40  # vectors are new memory at each step, elements seldom
+    return max(products / _MULTIPLY_ADDS, loads / _LOADS, (products + loads + 3) / _ISSUE, _LATENCY) + traffic
+
+
+def split(count: int, limit: int) -> list[tuple[int, int]]:
+    """`count` in the fewest parts of at most `limit`, as even as possible: (size, how many), larger ones first."""
+    parts = -(-count // limit)
+    small, larger = divmod(count, parts)
+    return [(size, times) for size, times in ((small + 1, larger), (small, parts - larger)) if times]
+
+
+def cut(count: int, size: int) -> list[tuple[int, int]]:
+    """`count` in parts of `size` and one of what is left: (size, how many)."""
+    full, rest = divmod(count, size)
+    return [(part, times) for part, times in ((size, full), (rest, 1)) if part and times]
+
+
+def choose_block(
+    rows_of: Callable[[int], list[tuple[int, int]]],
+    columns: int,
+    registers: int,
+    lanes: int,
+    vectors: int | None = None,
+) -> Block:
+    """The block of least cost; of equal ones the one of the fewest parts.
+
+    rows_of: the parts (size, how many) that the rows are cut into, given the most rows of a block. vectors: given
+    where the weights are packed already.
+    """
+
+    def cost(block: Block) -> tuple[float, int]:
+        parts = rows_of(block.rows)
+        full, rest = divmod(columns, block.vectors * lanes)
+        cycles = sum(times * step_cycles(Block(size, block.vectors)) for size, times in parts) * full
+        if rest:
+            cycles += sum(times * step_cycles(Block(size, -(-rest // lanes))) for size, times in parts)
+        return cycles, sum(times for _, times in parts) * -(-columns // (block.vectors * lanes))
+
+    widest = max(1, -(-columns // lanes))
+    fitting = [b for b in register_blocks(registers) if b.vectors == (vectors or b.vectors)]
+    return min([b for b in fitting if b.vectors <= (vectors or widest)], key=cost)

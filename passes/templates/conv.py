@@ -1,0 +1,103 @@
+"""Convolutions of images with channels last, dense or in groups, strided, dilated, padded without a copy.
+
+A tile of pixels of one row times a block of filters stays in registers while all taps and channels pass. Shapes are
+known, so the tiles at both ends of a row are emitted with just the taps they see; rows of the kernel that lie on
+padding are skipped by loop bounds.
+Source: Zhang, Franchetti and Low, High Performance Zero-Memory Overhead Direct Convolutions, ICML 2018.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import gcd
+
+from mlir import ir
+
+from aiopt.passes.templates import emit
+from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template
+from aiopt.passes.templates.blocking import choose_block, register_blocks, split
+from aiopt.passes.templates.emit import Index
+from aiopt.passes.templates.epilogue import Registers, Result, Tile, folds
+from aiopt.passes.templates.geometry import Geometry, Span, is_depthwise, read_geometry
+from aiopt.passes.templates.kernel import Contraction
+from aiopt.passes.templates.matmul import is_pointwise
+from aiopt.passes.templates.reduce import Columns, Rows, reduce_products
+from aiopt.passes.templates.sweep import BLOCKS, ROWS, Sweep, task_rows
+
+_TASK_PIXELS = 24
+
+
+def _matches(kernel: Contraction) -> bool:
+    geometry = read_geometry(kernel)
+    if geometry is None or not kernel.packable or kernel.out.size == 0 or is_depthwise(geometry):
+        return False
+    return not (is_pointwise(kernel.root) and folds(kernel))
+
+
+def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
+    geometry, given = _geometry(kernel), kernel.pack
+    lanes = facts.lanes if given is None else gcd(facts.lanes, given)
+    vectors = None if given is None else given // lanes
+    filters = geometry.filters // geometry.group
+    block = choose_block(lambda limit: split(geometry.x.count, limit), filters, facts.registers, lanes, vectors)
+    nr = block.vectors * lanes
+    blocks = geometry.group * -(-filters // nr)
+    weight_bytes = 4 * geometry.y.taps * geometry.x.taps * geometry.depth * geometry.filters
+    image_bytes = 4 * geometry.y.size * geometry.x.size * geometry.channels
+    return {
+        "lanes": lanes,
+        "fma": int(facts.fma),
+        "mr": block.rows,
+        "nr": nr,
+        "rows": task_rows(geometry, blocks, _TASK_PIXELS, facts),
+        "order": ROWS if weight_bytes <= facts.l2_bytes // 2 < image_bytes else BLOCKS,
+    }
+
+
+def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
+    blocks = list(register_blocks(facts.registers))
+    return {
+        "mr": sorted({block.rows for block in blocks}),
+        "nr": sorted({block.vectors * facts.lanes for block in blocks}) if kernel.pack is None else [kernel.pack],
+        "rows": range(1, _geometry(kernel).y.count + 1),
+        "order": (BLOCKS, ROWS),
+    }
+
+
+def _geometry(kernel: Contraction) -> Geometry:
+    geometry = read_geometry(kernel)
+    assert geometry is not None, "_matches has asked"
+    return geometry
+
+
+def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
+    geometry = _geometry(kernel)
+    root = kernel.root
+    x, weight = emit.flat(buffers[root.input]), emit.flat(buffers[root.weight])
+    depth, nr, fma = geometry.depth, parameters["nr"], bool(parameters["fma"])
+    pixel = geometry.x.stride * geometry.channels  # elements between neighbours of a tile
+    step = geometry.x.dilation * geometry.channels  # elements between taps
+    joined = step == depth  # the channels of neighbouring taps lie one after another, as their weights do
+
+    def span(tile: Tile, sums: Registers, s: Span, at: Index, weights: Index) -> Registers:
+        offsets = [i * pixel for i in s.pixels]
+
+        def tap(number: Index, totals: list[ir.Value], steps: int) -> Registers:
+            rows = Rows(x, emit.add(at, emit.mul(number, step)), offsets)
+            columns = Columns(weight, emit.add(weights, emit.mul(number, depth * nr)), nr, True)
+            return reduce_products(tile, s.pixels, totals, steps, rows, columns, fma)
+
+        if joined:
+            return tap(s.first, sums, (s.last - s.first) * depth)
+        return emit.for_loop(s.first, s.last, 1, sums, lambda number, totals: tap(number, totals, depth))
+
+    def taps(tile: Tile, sums: Registers, spans: tuple[Span, ...], at: Index, weights: Index) -> Registers:
+        for s in spans:
+            sums = span(tile, sums, s, at, weights)
+        return sums
+
+    result = Result.of(kernel, buffers, root.bias, kernel.out.shape)
+    Sweep(geometry, geometry.group, parameters, result, taps).emit()
+
+
+TEMPLATE = Template("conv", ("lanes", "fma", "mr", "nr", "rows", "order"), _matches, _parameters, _ranges, _emit)

@@ -1,0 +1,100 @@
+"""Depthwise convolutions with channels last: a filter for each channel, vectors of channels.
+
+A tile of pixels of one row times a block of channels stays in registers while the rows of the kernel pass. The taps of
+a row are unrolled, so that a pixel that several windows share is loaded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import gcd
+
+from mlir import ir
+
+from aiopt.passes.templates import emit
+from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template
+from aiopt.passes.templates.blocking import split
+from aiopt.passes.templates.emit import Index
+from aiopt.passes.templates.epilogue import Registers, Result, Tile
+from aiopt.passes.templates.geometry import Geometry, Span, is_depthwise, read_geometry
+from aiopt.passes.templates.kernel import Contraction
+from aiopt.passes.templates.sweep import BLOCKS, PIXELS, ROWS, Sweep, task_rows
+
+_TASK_PIXELS = 16
+_MAX_PIXELS, _FEW_PIXELS = 8, 4
+
+
+def _matches(kernel: Contraction) -> bool:
+    geometry = read_geometry(kernel)
+    return geometry is not None and kernel.packable and kernel.out.size > 0 and is_depthwise(geometry)
+
+
+def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
+    geometry, given = _geometry(kernel), kernel.pack
+    lanes = facts.lanes if given is None else gcd(facts.lanes, given)
+    wide = geometry.channels > lanes and _pixels(geometry, 2, facts) >= _FEW_PIXELS
+    vectors = (2 if wide else 1) if given is None else given // lanes
+    return {
+        "lanes": lanes,
+        "fma": int(facts.fma),
+        "mr": split(geometry.x.count, _pixels(geometry, vectors, facts))[0][0],
+        "nr": vectors * lanes,
+        "rows": task_rows(geometry, 1, _TASK_PIXELS, facts),
+        "order": PIXELS,
+    }
+
+
+def _pixels(geometry: Geometry, vectors: int, facts: Facts) -> int:
+    """Pixels of a tile: registers not taken by the weights of a row of the kernel and one loaded pixel."""
+    return max(1, min(_MAX_PIXELS, facts.registers // vectors - geometry.x.taps - 1))
+
+
+def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
+    return {
+        "mr": range(1, _MAX_PIXELS + 1),
+        "nr": (facts.lanes, 2 * facts.lanes) if kernel.pack is None else (kernel.pack,),
+        "rows": range(1, _geometry(kernel).y.count + 1),
+        "order": (BLOCKS, ROWS, PIXELS),
+    }
+
+
+def _geometry(kernel: Contraction) -> Geometry:
+    geometry = read_geometry(kernel)
+    assert geometry is not None, "_matches has asked"
+    return geometry
+
+
+def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
+    geometry, root = _geometry(kernel), kernel.root
+    x, weight = emit.flat(buffers[root.input]), emit.flat(buffers[root.weight])
+    nr, fma = parameters["nr"], bool(parameters["fma"])
+
+    def taps(tile: Tile, sums: Registers, spans: tuple[Span, ...], at: Index, weights: Index) -> Registers:
+        totals, width = list(sums), len(tile.chunks)
+        for column, chunk in enumerate(tile.chunks):
+            loaded: dict[int, ir.Value] = {}
+            for distance, pairs in _pairs_by_distance(geometry, spans):
+                element = emit.load(x, emit.add(at, distance * geometry.channels), chunk)
+                for pixel, tap in pairs:
+                    if tap not in loaded:
+                        loaded[tap] = emit.load(weight, emit.add(weights, tap * nr), chunk.full)
+                    place = pixel * width + column
+                    totals[place] = emit.multiply_add(element, loaded[tap], totals[place], fma)
+        return totals
+
+    result = Result.of(kernel, buffers, root.bias, kernel.out.shape)
+    Sweep(geometry, 1, parameters, result, taps).emit()
+
+
+def _pairs_by_distance(geometry: Geometry, spans: tuple[Span, ...]) -> list[tuple[int, list[tuple[int, int]]]]:
+    """For each pixel of the input, counted from the first window's start: the (pixel of the tile, tap) that read it."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for span in spans:
+        for tap in range(span.first, span.last):
+            for pixel in span.pixels:
+                distance = pixel * geometry.x.stride + tap * geometry.x.dilation
+                found.setdefault(distance, []).append((pixel, tap))
+    return sorted(found.items())
+
+
+TEMPLATE = Template("depthwise", ("lanes", "fma", "mr", "nr", "rows", "order"), _matches, _parameters, _ranges, _emit)

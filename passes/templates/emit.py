@@ -1,0 +1,199 @@
+"""Building loops, flat buffers and column vectors: what all templates are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from mlir import ir
+from mlir.dialects import arith, memref, scf, vector
+
+from aiopt.passes.lower.linalg.builder import constant
+
+# Unrolled by LLVM, a loop that fills all registers is no faster, but takes three times as long to compile.
+_KEEP_LOOP = "#llvm.loop_annotation<unroll = <disable = true>>"
+
+Index = ir.Value | int  # of type index, or known now
+
+
+def index(value: Index) -> ir.Value:
+    """As a value."""
+    return value if isinstance(value, ir.Value) else arith.ConstantOp(ir.IndexType.get(), value).result
+
+
+def add(a: Index, b: Index) -> Index:
+    """a + b, at compile time where both are known."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a + b
+    if a == 0 or b == 0:
+        return b if isinstance(a, int) else a
+    return arith.addi(index(a), index(b))
+
+
+def mul(a: Index, factor: int) -> Index:
+    """a * factor, at compile time where a is known."""
+    if isinstance(a, int) or factor in (0, 1):
+        return a * factor if isinstance(a, int) else a if factor else 0
+    return arith.muli(a, index(factor))
+
+
+def minimum(a: Index, b: Index) -> Index:
+    """The smaller one, at compile time where both are known."""
+    return min(a, b) if isinstance(a, int) and isinstance(b, int) else arith.minsi(index(a), index(b))
+
+
+def dot(indices: Sequence[Index], strides: Sequence[int]) -> Index:
+    """Where an element is in a flat buffer."""
+    total: Index = 0
+    for position, stride in zip(indices, strides, strict=True):
+        total = add(total, mul(position, stride))
+    return total
+
+
+def row_major(shape: Sequence[int]) -> list[int]:
+    """Elements between neighbours along each axis of a dense buffer."""
+    return [prod(shape[axis + 1 :]) for axis in range(len(shape))]
+
+
+def flat(buffer: ir.Value) -> ir.Value:
+    """A dense buffer as one of rank 1."""
+    size = prod(buffer.type.shape)
+    kind = ir.MemRefType.get([size], buffer.type.element_type)
+    return (
+        buffer if kind == buffer.type else memref.ReinterpretCastOp(kind, buffer, [], [], [], [0], [size], [1]).result
+    )
+
+
+def for_loop(
+    lower: Index,
+    upper: Index,
+    step: int,
+    carried: Sequence[ir.Value],
+    body: Callable[[Index, list[ir.Value]], Sequence[ir.Value]],
+) -> list[ir.Value]:
+    """An scf.for; `body` gets the position and the carried values and gives the next ones. One trip is no loop."""
+    if isinstance(lower, int) and isinstance(upper, int) and upper - lower <= step:
+        return list(body(lower, list(carried))) if upper > lower else list(carried)
+    loop = scf.ForOp(index(lower), index(upper), index(step), list(carried))
+    loop.operation.attributes["llvm.loop_annotation"] = ir.Attribute.parse(_KEEP_LOOP)
+    with ir.InsertionPoint(loop.body):
+        scf.YieldOp(list(body(loop.induction_variable, list(loop.inner_iter_args))))
+    return list(loop.results)
+
+
+Side = Callable[[], Sequence[ir.Value]]
+
+
+def branch(condition: ir.Value, yes: Side, no: Side | None = None, kinds: Sequence[ir.Type] = ()) -> list[ir.Value]:
+    """An scf.if that gives values of these types; without `no` it gives none."""
+    op = scf.IfOp(condition, list(kinds), has_else=no is not None)
+    for block, side in ((op.then_block, yes), *(((op.else_block, no),) if no is not None else ())):
+        with ir.InsertionPoint(block):
+            scf.YieldOp(list(side()))
+    return list(op.results)
+
+
+def equal(a: Index, b: Index) -> ir.Value | bool:
+    """a == b; a bool where it is known now."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a == b
+    return arith.cmpi(arith.CmpIPredicate.eq, index(a), index(b))
+
+
+def less(a: Index, b: Index) -> ir.Value:
+    """a < b."""
+    return arith.cmpi(arith.CmpIPredicate.slt, index(a), index(b))
+
+
+def when(condition: ir.Value | bool, body: Callable[[], None]) -> None:
+    """Run `body` if the condition holds."""
+
+    def run() -> Sequence[ir.Value]:
+        body()
+        return []
+
+    if isinstance(condition, ir.Value):
+        branch(condition, run)
+    elif condition:
+        body()
+
+
+def forall(trips: Sequence[int], body: Callable[..., None]) -> None:
+    """A parallel loop from 0 along each dimension, the last one fastest; `body` gets the positions."""
+    loop = scf.ForallOp([0] * len(trips), list(trips), [1] * len(trips))
+    with ir.InsertionPoint(loop.body):
+        body(*loop.induction_variables)
+        scf.InParallelOp()
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A vector of columns: where it starts in its block, how many lanes it has, how many of them are columns."""
+
+    offset: int
+    lanes: int
+    valid: int
+
+    @property
+    def full(self) -> Chunk:
+        """All its lanes valid: in packed weights, which are filled up with zeros."""
+        return Chunk(self.offset, self.lanes, self.lanes)
+
+    @property
+    def kind(self) -> ir.VectorType:
+        return ir.VectorType.get([self.lanes], ir.F32Type.get())
+
+
+def chunks(columns: int, lanes: int) -> list[Chunk]:
+    """Cover columns by whole registers: as few vectors as there are with a power of two of lanes."""
+    padded = -(-columns // lanes) * lanes
+    size = padded & -padded
+    return [Chunk(at, size, min(size, columns - at)) for at in range(0, padded, size)]
+
+
+def zeros(chunk: Chunk) -> ir.Value:
+    return constant(0.0, chunk.kind)
+
+
+def load(buffer: ir.Value, position: Index, chunk: Chunk) -> ir.Value:
+    """The valid lanes of a chunk from a flat buffer, zeros in the others."""
+    if chunk.valid == chunk.lanes:
+        return vector.LoadOp(chunk.kind, buffer, [index(add(position, chunk.offset))]).result
+    whole = zeros(chunk)
+    for at, size in _pieces(chunk.valid):
+        kind = ir.VectorType.get([size], ir.F32Type.get())
+        piece = vector.LoadOp(kind, buffer, [index(add(position, chunk.offset + at))]).result
+        whole = vector.InsertStridedSliceOp(piece, whole, [at], [1]).result
+    return whole
+
+
+def store(value: ir.Value, buffer: ir.Value, position: Index, chunk: Chunk) -> None:
+    """Write the valid lanes of a chunk to a flat buffer. In pieces where some are not: masked stores are slow."""
+    if chunk.valid == chunk.lanes:
+        vector.StoreOp(value, buffer, [index(add(position, chunk.offset))])
+        return
+    for at, size in _pieces(chunk.valid):
+        kind = ir.VectorType.get([size], ir.F32Type.get())
+        piece = vector.ExtractStridedSliceOp(kind, value, [at], [size], [1]).result
+        vector.StoreOp(piece, buffer, [index(add(position, chunk.offset + at))])
+
+
+def load_scalar(buffer: ir.Value, position: Index, kind: ir.VectorType) -> ir.Value:
+    """One element of a flat buffer in all lanes."""
+    return vector.BroadcastOp(kind, memref.LoadOp(buffer, [index(position)]).result).result
+
+
+def multiply_add(x: ir.Value, w: ir.Value, total: ir.Value, fma: bool) -> ir.Value:
+    """total + x * w, in one instruction where the machine has it."""
+    return vector.FMAOp(x, w, total).result if fma else arith.addf(total, arith.mulf(x, w))
+
+
+def _pieces(count: int) -> list[tuple[int, int]]:
+    """(start, size) of powers of two that add up to `count`, larger ones first."""
+    found, at = [], 0
+    while at < count:
+        size = 1 << ((count - at).bit_length() - 1)
+        found.append((at, size))
+        at += size
+    return found

@@ -1,0 +1,114 @@
+"""The geometry of a convolution over images, and which of its taps each tile of pixels sees (numbers only)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from aiopt.dialects import ai
+from aiopt.dialects.ext import type_of
+from aiopt.passes.templates.blocking import split
+from aiopt.passes.templates.kernel import Contraction
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A spatial axis: pixels before and after, taps of the kernel, and how they lie."""
+
+    size: int
+    count: int
+    taps: int
+    stride: int
+    dilation: int
+    pad: int  # zeros before the first pixel
+
+    def sees(self, position: int, tap: int) -> bool:
+        """True if this tap of the window at `position` is on a pixel, not on padding."""
+        return 0 <= position * self.stride - self.pad + tap * self.dilation < self.size
+
+    @property
+    def inside(self) -> bool:
+        """True if no window touches padding."""
+        return self.sees(0, 0) and self.sees(self.count - 1, self.taps - 1)
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """A convolution with channels last: input [images, y.size, x.size, channels], result with counts and filters."""
+
+    images: int
+    y: Axis
+    x: Axis
+    channels: int
+    filters: int
+    group: int
+
+    @property
+    def depth(self) -> int:
+        """Channels of a group."""
+        return self.channels // self.group
+
+
+@dataclass(frozen=True)
+class Span:
+    """Taps first <= tap < last of a row of the kernel, which the same pixels of a tile see."""
+
+    first: int
+    last: int
+    pixels: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Run:
+    """`times` tiles of `size` pixels each, side by side from pixel `start`, which see the same taps."""
+
+    start: int
+    size: int
+    times: int
+    spans: tuple[Span, ...]
+
+
+def read_geometry(kernel: Contraction) -> Geometry | None:
+    """The geometry of a convolution of images with channels last; None for other kernels."""
+    root = kernel.root
+    if not isinstance(root, ai.ConvOp) or root.layout is None or len(list(root.strides)) != 2:
+        return None
+    image, weight, out = type_of(root.input), type_of(root.weight), kernel.out
+    taps = weight.shape[1:3] if root.pack is not None else weight.shape[2:]
+    y, x = (
+        Axis(image.shape[1 + i], out.shape[1 + i], taps[i], root.strides[i], root.dilations[i], root.pads[i])
+        for i in range(2)
+    )
+    return Geometry(image.shape[0], y, x, image.shape[3], out.shape[3], root.group.value)
+
+
+def is_depthwise(geometry: Geometry) -> bool:
+    """One channel and one filter in each group (of several)."""
+    return geometry.group == geometry.channels == geometry.filters > 1
+
+
+def plan_row(axis: Axis, limit: int) -> list[Run]:
+    """Cut a row of the result into tiles of at most `limit` pixels, with what each sees of a row of the kernel."""
+    runs: list[Run] = []
+    at = 0
+    for size, times in split(axis.count, limit):
+        for _ in range(times):
+            spans = tuple(_spans(axis, range(at, at + size)))
+            last = runs[-1] if runs else None
+            if last is not None and (last.size, last.spans) == (size, spans):
+                runs[-1] = Run(last.start, size, last.times + 1, spans)
+            else:
+                runs.append(Run(at, size, 1, spans))
+            at += size
+    return runs
+
+
+def _spans(axis: Axis, positions: range) -> Iterable[Span]:
+    spans: list[Span] = []
+    for tap in range(axis.taps):
+        pixels = tuple(i for i, position in enumerate(positions) if axis.sees(position, tap))
+        if spans and spans[-1].pixels == pixels:
+            spans[-1] = Span(spans[-1].first, tap + 1, pixels)
+        else:
+            spans.append(Span(tap, tap + 1, pixels))
+    return [span for span in spans if span.pixels]

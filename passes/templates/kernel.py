@@ -1,0 +1,97 @@
+"""What templates see of a kernel: one contraction and elementwise ops on its result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import arith, func
+
+from aiopt.dialects import ai
+from aiopt.dialects.ai import Trait
+from aiopt.dialects.ext import Operation, type_of
+from aiopt.passes.lower.linalg.elementwise import BINARY, UNARY
+from aiopt.passes.lower.linalg.rules import splat_operand
+from aiopt.support.types import TensorType
+
+ELEMENT = "f32"  # of operands, sums and result
+POINTWISE = frozenset(UNARY) | frozenset(BINARY)
+
+
+@dataclass(frozen=True)
+class Contraction:
+    """A matmul or conv on arguments of the kernel, and the elementwise ops that follow, in order.
+
+    Each op of the epilogue has the shape of the contraction's result; its operands are results of ops before it,
+    arguments that broadcast, and equal-element constants.
+    """
+
+    root: ai.MatMulOp | ai.ConvOp
+    epilogue: tuple[Operation, ...]
+    packable: bool  # the weight (rhs) is packed, or its value is known wherever the kernel is called
+
+    @property
+    def out(self) -> TensorType:
+        return type_of(self.root.operation.results[0])
+
+    @property
+    def pack(self) -> int | None:
+        """Columns or filters in a block of the weight; None if it is not packed."""
+        return None if self.root.pack is None else ir.IntegerAttr(self.root.pack).value
+
+    @property
+    def result(self) -> ir.Value:
+        """The value the kernel returns."""
+        return (self.epilogue[-1] if self.epilogue else self.root).operation.results[0]
+
+    def side_operands(self) -> list[ir.Value]:
+        """The arguments that the epilogue reads."""
+        operands = [value for op in self.epilogue for value in op.operation.operands]
+        return [value for value in dict.fromkeys(operands) if isinstance(value, ir.BlockArgument)]
+
+
+def weight_of(root: ai.MatMulOp | ai.ConvOp) -> ir.Value:
+    """The operand that packing rearranges."""
+    return root.rhs if isinstance(root, ai.MatMulOp) else root.weight
+
+
+def read_contraction(function: func.FuncOp, known: frozenset[int]) -> Contraction | None:
+    """The kernel as a contraction with an epilogue; None if it is something else.
+
+    known: the arguments (by number) that are constants of known value at every call.
+    """
+    ops = [op for op in function.entry_block.operations if not isinstance(op, (arith.ConstantOp, func.ReturnOp))]
+    root = ops[0] if ops else None
+    if not isinstance(root, (ai.MatMulOp, ai.ConvOp)) or str(root.acc.value) != ELEMENT:
+        return None
+    if not all(isinstance(value, ir.BlockArgument) for value in root.operation.operands):
+        return None
+    epilogue = tuple(op for op in ops[1:] if isinstance(op, Operation))
+    weight = weight_of(root)
+    packable = root.pack is not None or (_is_single_use(weight) and weight.arg_number in known)
+    found = Contraction(root, epilogue, packable)
+    if len(epilogue) != len(ops) - 1 or not all(_is_pointwise(op, found.out) for op in epilogue):
+        return None
+    end = function.entry_block.operations[len(function.entry_block.operations) - 1]
+    return found if list(end.operands) == [found.result] and found.out.element == ELEMENT else None
+
+
+def _is_single_use(value: ir.Value) -> bool:
+    return sum(1 for _ in value.uses) == 1
+
+
+def _is_pointwise(op: Operation, out: TensorType) -> bool:
+    if type(op) not in POINTWISE or type_of(op.operation.results[0]) != out:
+        return False
+    return all(_is_side_operand(value) for value in op.operation.operands)
+
+
+def _is_side_operand(value: ir.Value) -> bool:
+    """A value the epilogue can have in registers: an op's result, a constant of equal elements, an argument."""
+    if isinstance(value, ir.BlockArgument):
+        return type_of(value).element == ELEMENT
+    owner = value.owner.opview if isinstance(value.owner, ir.Operation) else value.owner
+    return isinstance(owner, Operation) or splat_operand(value) is not None
+
+
+assert all(op.traits & {Trait.ELEMENTWISE} for op in POINTWISE), "what the tables hold is elementwise"

@@ -1,0 +1,224 @@
+"""Matrix products, pointwise convolutions among them: panels of columns that stay in cache, tiles in registers.
+
+Source: Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication, TOMS 2008; without packing the rows,
+which are read an element at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import gcd, prod
+
+from mlir import ir
+
+from aiopt.dialects import ai
+from aiopt.dialects.ext import type_of
+from aiopt.passes.templates import emit
+from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template
+from aiopt.passes.templates.blocking import choose_block, cut, register_blocks
+from aiopt.passes.templates.emit import Index
+from aiopt.passes.templates.epilogue import Result, Tile, folds
+from aiopt.passes.templates.kernel import Contraction
+from aiopt.passes.templates.reduce import Columns, Rows, reduce_products
+
+_TASKS_PER_CORE = 4
+_PANEL_PART = (
+    8  # of the L2 cache for a panel; small enough for L1, sums pass through memory more often, which is slower
+)
+
+
+@dataclass(frozen=True)
+class _Product:
+    """[*batch, m, k] x [*batch, k, n] with the strides of both operands along the batch axes (0: broadcast)."""
+
+    batch: tuple[int, ...]
+    m: int
+    k: int
+    n: int
+    lhs: ir.Value
+    rhs: ir.Value
+    lhs_strides: list[int]
+    rhs_strides: list[int]
+    bias: ir.Value | None
+
+    @property
+    def shape(self) -> list[int]:
+        return [*self.batch, self.m, self.n]
+
+
+def is_pointwise(root: ai.MatMulOp | ai.ConvOp) -> bool:
+    """A dense convolution that looks at one pixel for each pixel of its result."""
+    if not isinstance(root, ai.ConvOp) or root.layout is None or root.group.value != 1:
+        return False
+    kernel = type_of(root.weight).shape[1:-2] if root.pack is not None else type_of(root.weight).shape[2:]
+    return all(size == 1 for size in [*kernel, *root.strides]) and not any(root.pads)
+
+
+def _matches(kernel: Contraction) -> bool:
+    root = kernel.root
+    if kernel.out.size == 0:
+        return False
+    if isinstance(root, ai.MatMulOp):
+        return type_of(root.lhs).shape[-1] > 0
+    return is_pointwise(root) and kernel.packable and folds(kernel)
+
+
+def _read(kernel: Contraction) -> _Product:
+    root, out = kernel.root, kernel.out
+    *lead, m, n = out.shape
+    if isinstance(root, ai.ConvOp):
+        pixels, channels = prod(out.shape[:-1]), type_of(root.input).shape[-1]
+        return _Product((), pixels, channels, out.shape[-1], root.input, root.weight, [], [], root.bias)
+    lhs, rhs = type_of(root.lhs), type_of(root.rhs)
+    trailing = 2 if root.pack is None else 3  # axes of a packed rhs: blocks, k, columns of a block
+    if prod(rhs.shape[:-trailing]) == 1 and list(lhs.shape[:-2]) == lead and folds(kernel):
+        return _Product((), prod(lead) * m, lhs.shape[-1], n, root.lhs, root.rhs, [], [], None)
+    return _Product(
+        tuple(lead),
+        m,
+        lhs.shape[-1],
+        n,
+        root.lhs,
+        root.rhs,
+        _batch_strides(lhs.shape, 2, len(lead)),
+        _batch_strides(rhs.shape, trailing, len(lead)),
+        None,
+    )
+
+
+def _batch_strides(shape: Sequence[int], trailing: int, rank: int) -> list[int]:
+    """Strides along the result's batch axes, 0 where the operand has one matrix for all."""
+    lead = shape[:-trailing]
+    strides = emit.row_major(shape)[: len(lead)]
+    own = [0 if size == 1 else stride for size, stride in zip(lead, strides, strict=True)]
+    return [0] * (rank - len(own)) + own
+
+
+def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
+    product, given = _read(kernel), kernel.pack
+    lanes = facts.lanes if given is None else gcd(facts.lanes, given)
+    vectors = None if given is None else given // lanes
+    block = choose_block(lambda rows: cut(product.m, rows), product.n, facts.registers, lanes, vectors)
+    mr, nr = block.rows, block.vectors * lanes
+    reused = product.m > 2 * mr
+    limit = facts.l2_bytes // _PANEL_PART // (4 * nr) if reused else product.k
+    kc = -(-product.k // -(-product.k // max(limit, 1)))
+    tiles, panels = -(-product.m // mr), -(-product.n // nr)
+    tiles = min(tiles, max(1, facts.l2_bytes // 2 // (4 * kc * mr)))
+    tasks = _TASKS_PER_CORE * facts.cores // prod(product.batch)
+    while -(-product.m // (tiles * mr)) * -(-product.n // (panels * nr)) < tasks and (tiles > 1 or panels > 1):
+        if tiles * mr > panels * nr or panels == 1:
+            tiles = -(-tiles // 2)
+        else:
+            panels = -(-panels // 2)
+    return {
+        "lanes": lanes,
+        "fma": int(facts.fma),
+        "mr": mr,
+        "nr": nr,
+        "kc": kc,
+        "tiles": tiles,
+        "panels": panels,
+    }
+
+
+def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
+    blocks = list(register_blocks(facts.registers))
+    product = _read(kernel)
+    k = product.k
+    return {
+        "mr": sorted({block.rows for block in blocks}),
+        "nr": sorted({block.vectors * facts.lanes for block in blocks}) if kernel.pack is None else [kernel.pack],
+        "kc": [size for size in (64, 128, 192, 256, 384, 512, 1024, 2048) if size < k] + [k],
+        "tiles": range(1, product.m + 1),
+        "panels": range(1, -(-product.n // facts.lanes) + 1),
+    }
+
+
+@dataclass(frozen=True)
+class _Emitter:
+    product: _Product
+    numbers: Parameters
+    result: Result
+    lhs: ir.Value  # flat
+    rhs: ir.Value
+    packed: bool
+
+    def task(self, *indices: ir.Value) -> None:
+        """A part of the result, `tiles` by `panels`: all of its sums, a part of the reduction after the other."""
+        *batch, across, down = indices
+        product, kc = self.product, self.numbers["kc"]
+
+        def part(start: Index, _: list[ir.Value]) -> list[ir.Value]:
+            self._panels(tuple(batch), across, down, start)
+            return []
+
+        emit.for_loop(0, product.k, kc, [], part)
+
+    def _panels(self, batch: tuple[Index, ...], across: ir.Value, down: ir.Value, start: Index) -> None:
+        n, nr = self.product.n, self.numbers["nr"]
+        nc = self.numbers["panels"] * nr
+        groups, full = -(-n // nc), n - n % nr
+        first: Index = 0 if groups == 1 else emit.mul(across, nc)
+
+        def panel(column: Index, _: list[ir.Value]) -> list[ir.Value]:
+            self._rows(batch, column, nr, down, start)
+            return []
+
+        emit.for_loop(first, full if groups == 1 else emit.minimum(emit.add(first, nc), full), nr, [], panel)
+        if n % nr:
+            is_last = True if groups == 1 else emit.equal(across, groups - 1)
+            emit.when(is_last, lambda: self._rows(batch, full, n - full, down, start))
+
+    def _rows(self, batch: tuple[Index, ...], column: Index, width: int, down: ir.Value, start: Index) -> None:
+        m, mr = self.product.m, self.numbers["mr"]
+        mc = self.numbers["tiles"] * mr
+        groups, full = -(-m // mc), m - m % mr
+        first: Index = 0 if groups == 1 else emit.mul(down, mc)
+        chunks = emit.chunks(width, self.numbers["lanes"])
+
+        def rows(row: Index, _: list[ir.Value]) -> list[ir.Value]:
+            self._tile(Tile(batch, row, column, mr, chunks), start)
+            return []
+
+        emit.for_loop(first, full if groups == 1 else emit.minimum(emit.add(first, mc), full), mr, [], rows)
+        if m % mr:
+            is_last = True if groups == 1 else emit.equal(down, groups - 1)
+            emit.when(is_last, lambda: self._tile(Tile(batch, full, column, m - full, chunks), start))
+
+    def _tile(self, tile: Tile, start: Index) -> None:
+        product, nr, kc = self.product, self.numbers["nr"], self.numbers["kc"]
+        steps = emit.minimum(kc, emit.add(product.k, emit.mul(start, -1))) if product.k % kc else kc
+        whole = kc >= product.k
+        at = emit.add(emit.dot(tile.lead, product.lhs_strides), emit.add(emit.mul(tile.row, product.k), start))
+        rows = Rows(self.lhs, at, [row * product.k for row in range(tile.rows)])
+        stride = nr if self.packed else product.n
+        column = emit.mul(tile.column, product.k if self.packed else 1)
+        place = emit.add(emit.dot(tile.lead, product.rhs_strides), emit.add(column, emit.mul(start, stride)))
+        columns = Columns(self.rhs, place, stride, self.packed)
+        sums = self.result.begin(tile, True if whole else emit.equal(start, 0))
+        sums = reduce_products(
+            tile, range(tile.rows), sums, product.k if whole else steps, rows, columns, bool(self.numbers["fma"])
+        )
+        self.result.end(tile, sums, True if whole else emit.equal(start, product.k - _rest(product.k, kc)))
+
+
+def _rest(total: int, part: int) -> int:
+    """How long the last part is."""
+    return total % part or part
+
+
+def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
+    product = _read(kernel)
+    result = Result.of(kernel, buffers, product.bias, product.shape)
+    lhs, rhs = emit.flat(buffers[product.lhs]), emit.flat(buffers[product.rhs])
+    emitter = _Emitter(product, parameters, result, lhs, rhs, kernel.root.pack is not None)
+    columns, rows = parameters["panels"] * parameters["nr"], parameters["tiles"] * parameters["mr"]
+    trips = [-(-product.n // columns), -(-product.m // rows)]
+    emit.forall([*product.batch, *trips], emitter.task)
+
+
+TEMPLATE = Template(
+    "matmul", ("lanes", "fma", "mr", "nr", "kc", "tiles", "panels"), _matches, _parameters, _ranges, _emit
+)

@@ -1,0 +1,78 @@
+"""ai-pack-weights: weights in the order in which a template reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from mlir import ir
+from mlir.dialects import func
+
+from aiopt.dialects import ai
+from aiopt.dialects.ai.packing import pack_columns, pack_filters
+from aiopt.dialects.ext import to_attribute, to_ir
+from aiopt.passes.base import Pass, functions
+from aiopt.passes.rewrite import constant_value, erase_dead, make_constant
+from aiopt.passes.spec.base import Level
+from aiopt.passes.templates.kernel import read_contraction, weight_of
+from aiopt.passes.templates.registry import read_choice
+from aiopt.passes.templates.select_route import calls, known_arguments
+from aiopt.passes.unit import Unit
+from aiopt.support.types import TensorType
+
+
+@dataclass(frozen=True)
+class PackWeights(Pass):
+    """Before: a template kernel with a constant weight. After: @main passes the weight packed in blocks of `nr`.
+
+    The op gets the attributes pack and filters (or columns), its argument the packed type. A weight that is computed
+    at run time, which only a matmul may have, stays as it is.
+    """
+
+    name: ClassVar[str] = "ai-pack-weights"
+    requires: ClassVar[Level | None] = Level.KERNELS
+
+    def run(self, unit: Unit) -> None:
+        known, sites = known_arguments(unit), calls(unit)
+        for function in functions(unit.module):
+            choice = read_choice(function)
+            name = function.name.value
+            kernel = read_contraction(function, known.get(name, frozenset())) if choice is not None else None
+            if choice is not None and kernel is not None and kernel.packable and kernel.root.pack is None:
+                _pack(function, kernel.root, choice[1]["nr"], sites[name], unit)
+        erase_dead(unit.module)
+
+
+def _pack(
+    function: func.FuncOp, root: ai.MatMulOp | ai.ConvOp, pack: int, sites: list[func.CallOp], unit: Unit
+) -> None:
+    argument = ir.BlockArgument(weight_of(root))
+    for site in sites:
+        array = constant_value(site.operands[argument.arg_number], unit)
+        assert array is not None, "read_contraction has asked"
+        packed, total = _packed(root, array, pack)
+        hint = _hint(site.operands[argument.arg_number])
+        site.operation.operands[argument.arg_number] = make_constant(
+            unit, packed, hint, site.location, ir.InsertionPoint(site)
+        )
+    kind = to_ir(TensorType.of(packed))
+    argument.set_type(kind)
+    inputs = [value.type for value in function.arguments]
+    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, function.type.results))
+    count = "columns" if isinstance(root, ai.MatMulOp) else "filters"
+    for key, value in (("pack", pack), (count, total)):
+        root.operation.attributes[key] = to_attribute(type(root).attribute_slots[key].kind, value)
+
+
+def _packed(root: ai.MatMulOp | ai.ConvOp, array: np.ndarray, pack: int) -> tuple[np.ndarray, int]:
+    """The packed weight and how many columns or filters it holds."""
+    if isinstance(root, ai.MatMulOp):
+        return pack_columns(array, pack), array.shape[-1]
+    return pack_filters(array, root.group.value, pack), array.shape[0]
+
+
+def _hint(value: ir.Value) -> str:
+    """A name for the packed weight: that of the weight."""
+    owner = value.owner.opview if isinstance(value.owner, ir.Operation) else value.owner
+    return f"{owner.key.value}.packed" if isinstance(owner, ai.ConstantOp) else "packed"

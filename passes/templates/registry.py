@@ -1,0 +1,95 @@
+"""Finds templates by walking this package; two of one name are an error."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+
+from mlir import ir
+from mlir.dialects import func
+
+from aiopt.passes import templates
+from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template
+from aiopt.passes.templates.kernel import Contraction, read_contraction
+from aiopt.support.errors import CompileError
+
+ROUTE, CHOICE = "ai.route", "ai.template"  # attributes of a kernel function
+_SWITCHES = frozenset({"fma", "order"})  # parameters that may be 0
+TEMPLATE_ROUTE, STRUCTURED_ROUTE = "template", "structured"
+
+
+@cache
+def registered() -> dict[str, Template]:
+    """All templates by name. Raises TypeError if two share one."""
+    found: dict[str, Template] = {}
+    for info in pkgutil.iter_modules(templates.__path__, templates.__name__ + "."):
+        template = getattr(importlib.import_module(info.name), "TEMPLATE", None)
+        if isinstance(template, Template):
+            if template.name in found:
+                raise TypeError(f"two templates are called {template.name}")
+            found[template.name] = template
+    return found
+
+
+def choose(kernel: Contraction, facts: Facts) -> tuple[str, Parameters] | None:
+    """The template that covers a kernel and the parameters it has on this machine; None if none does."""
+    for name, template in registered().items():
+        if template.matches(kernel):
+            return name, template.parameters(kernel, facts)
+    return None
+
+
+def write_choice(function: func.FuncOp, choice: tuple[str, Parameters] | None) -> None:
+    """Set the attributes `ai.route` and `ai.template` of a kernel."""
+    attributes = function.operation.attributes
+    attributes[ROUTE] = ir.StringAttr.get(STRUCTURED_ROUTE if choice is None else TEMPLATE_ROUTE)
+    if choice is not None:
+        name, parameters = choice
+        i64 = ir.IntegerType.get_signless(64)
+        numbers = {key: ir.IntegerAttr.get(i64, value) for key, value in parameters.items()}
+        attributes[CHOICE] = ir.DictAttr.get({"name": ir.StringAttr.get(name), **numbers})
+
+
+def read_choice(function: func.FuncOp) -> tuple[Template, Parameters] | None:
+    """The template and parameters a kernel was given; None for the structured route. Raises CompileError."""
+    attributes = function.operation.attributes
+    if ROUTE not in attributes or ir.StringAttr(attributes[ROUTE]).value != TEMPLATE_ROUTE:
+        return None
+    if CHOICE not in attributes:
+        raise CompileError(f"@{function.name.value} takes the template route, but has no {CHOICE}")
+    values = {item.name: item.attr for item in ir.DictAttr(attributes[CHOICE])}
+    name = ir.StringAttr(values.pop("name")).value if "name" in values else ""
+    if name not in registered():
+        known = ", ".join(sorted(registered()))
+        raise CompileError(f"@{function.name.value}: there is no template '{name}' (there are: {known})")
+    numbers = {key: ir.IntegerAttr(value).value for key, value in values.items()}
+    _check_numbers(function.name.value, registered()[name], numbers)
+    return registered()[name], numbers
+
+
+def _check_numbers(kernel: str, template: Template, numbers: Parameters) -> None:
+    """All parameters are there, and those that count something are positive. Raises CompileError."""
+    if set(numbers) != set(template.numbers):
+        wanted = ", ".join(sorted(template.numbers))
+        raise CompileError(
+            f"@{kernel}: the template '{template.name}' takes {wanted}, not {', '.join(numbers) or 'none'}"
+        )
+    wrong = [key for key, value in numbers.items() if value < (0 if key in _SWITCHES else 1)]
+    if wrong:
+        raise CompileError(f"@{kernel}: {wrong[0]} of the template '{template.name}' is {numbers[wrong[0]]}")
+
+
+def emit_template(function: func.FuncOp, template: Template, parameters: Parameters, buffers: Buffers) -> None:
+    """Emit the body of a kernel that `function` has on tensors. Raises CompileError if the template does not fit."""
+    kernel = read_contraction(function, frozenset())
+    if kernel is None or not template.matches(kernel):
+        name = function.name.value
+        raise CompileError(
+            f"the template '{template.name}' does not cover @{name}: run ai-select-route, ai-pack-weights"
+        )
+    if kernel.pack not in (None, parameters["nr"]):
+        raise CompileError(
+            f"@{function.name.value}: nr is {parameters['nr']}, but the weight is packed by {kernel.pack}"
+        )
+    template.emit(kernel, parameters, buffers)

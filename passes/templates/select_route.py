@@ -1,0 +1,65 @@
+"""ai-select-route: templates for the kernels they cover, the structured route for all others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir.dialects import func
+
+from aiopt.passes.base import Pass, functions
+from aiopt.passes.rewrite import constant_value
+from aiopt.passes.spec.base import Level
+from aiopt.passes.templates.base import Facts
+from aiopt.passes.templates.kernel import read_contraction
+from aiopt.passes.templates.registry import choose, write_choice
+from aiopt.passes.unit import Unit
+
+
+@dataclass(frozen=True)
+class SelectRoute(Pass):
+    """Before: kernels of ai ops. After: each has `ai.route`, "template" or "structured", and with a template
+    `ai.template`, its name and parameters for a machine with these registers and caches.
+
+    `templates=false` sends all down the structured route. A route that is there stays as it is.
+    """
+
+    name: ClassVar[str] = "ai-select-route"
+    requires: ClassVar[Level | None] = Level.KERNELS
+    vector_bits: int = 128
+    registers: int = 16
+    l2_bytes: int = 524288
+    cores: int = 1
+    fma: bool = False
+    templates: bool = True
+
+    def run(self, unit: Unit) -> None:
+        facts = Facts(self.vector_bits, self.registers, self.l2_bytes, self.cores, self.fma)
+        known = known_arguments(unit)
+        for function in functions(unit.module):
+            if "ai.kernel" not in function.attributes or "ai.route" in function.attributes:
+                continue
+            kernel = read_contraction(function, known.get(function.name.value, frozenset())) if self.templates else None
+            write_choice(function, None if kernel is None else choose(kernel, facts))
+
+
+def calls(unit: Unit) -> dict[str, list[func.CallOp]]:
+    """The calls of each function by name."""
+    found: dict[str, list[func.CallOp]] = {}
+    for function in functions(unit.module):
+        for op in function.entry_block.operations:
+            if isinstance(op, func.CallOp):
+                found.setdefault(op.callee.value, []).append(op)
+    return found
+
+
+def known_arguments(unit: Unit) -> dict[str, frozenset[int]]:
+    """The arguments of each called function, by number, that are constants of known value at every call."""
+    return {
+        name: frozenset(
+            number
+            for number in range(len(sites[0].operands))
+            if all(constant_value(site.operands[number], unit) is not None for site in sites)
+        )
+        for name, sites in calls(unit).items()
+    }

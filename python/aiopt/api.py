@@ -1,0 +1,78 @@
+"""`aiopt.compile`: from the cache if it can, else by the compiler, which is loaded only then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from aiopt.cache import NetCache, cache_key
+from aiopt.source import Source, read_source
+from aiopt.specialize import SpecializingNet
+from aiopt.support import options
+from aiopt.support.errors import OutputError
+
+if TYPE_CHECKING:
+    from aiopt.runtime.net import CompiledNet
+
+KEPT = 8  # nets of how many shapes a SpecializingNet keeps
+Shapes = Mapping[str, Sequence[int]]
+
+
+def compile(
+    model: Any,
+    *,
+    target: str = "cpu",
+    threads: int = 1,
+    shapes: Shapes | None = None,
+    cache: bool = True,
+    keep: int = KEPT,
+) -> CompiledNet | SpecializingNet:
+    """Compile a model into a callable net.
+
+    model: a path or bytes of an ONNX file, a path of MLIR text or bytecode at any level, a ModelProto or a Module.
+    shapes: the full shape of each input whose dimensions the model leaves open, by name. Without any, such a model
+    becomes a SpecializingNet: it is compiled at the first call of each shape, and the nets of the last `keep` shapes
+    are kept.
+    cache: look for the net on disk first, and keep it there for next time (ONNX models only; see aiopt.support.options
+    for the environment variables). `report()["cache"]` is "hit", "miss" or "off".
+    Raises AioptError (ModelError, UnsupportedError, InputError, OptionError, CompileError) in one line.
+    """
+    source = read_source(model)
+    if shapes or not source.open_inputs:
+        return compile_static(source, target, threads, shapes, cache)
+    return SpecializingNet(
+        source.name or "net", source.inputs, partial(_specialize, source, target, threads, cache), keep
+    )
+
+
+def compile_static(source: Source, target: str, threads: int, shapes: Shapes | None, cache: bool) -> CompiledNet:
+    """`compile` for one set of shapes: InputError if any is missing."""
+    key = None
+    if cache and source.is_whole and source.digest and options.cache_wanted():
+        key = cache_key(source.digest, source.name, target, shapes)
+    if key is None:
+        return _compile(source, target, threads, shapes, "off")
+    nets = NetCache.default()
+    if net := nets.load(key, threads):
+        return net
+    net = _compile(source, target, threads, shapes, "miss")
+    try:
+        nets.save(key, net)
+    except OutputError as error:  # the net is good; that it could not be kept is in its report
+        net.note(cache_error=str(error))
+    return net
+
+
+def _specialize(
+    source: Source, target: str, threads: int, cache: bool, shapes: dict[str, tuple[int, ...]]
+) -> CompiledNet:
+    source.require_unchanged()
+    return compile_static(source, target, threads, shapes, cache)
+
+
+def _compile(source: Source, target: str, threads: int, shapes: Shapes | None, cache: str) -> CompiledNet:
+    from aiopt import driver  # brings mlir and onnx
+
+    facts = {"source_sha256": source.digest, "cache": cache}
+    return driver.compile(source.model, target=target, threads=threads, shapes=shapes, facts=facts)

@@ -1,0 +1,112 @@
+"""Resize: scales or sizes of some or all dimensions become the sizes and scales of all."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from aiopt.dialects import ai
+from aiopt.frontend.onnx.forms import normal_axis
+from aiopt.frontend.onnx.node import Node
+from aiopt.frontend.onnx.registry import onnx_op
+from aiopt.frontend.onnx.values import Value
+from aiopt.support.errors import ModelError, UnsupportedError
+
+_MODES = ("nearest", "linear")
+_POLICIES = {"stretch": None, "not_larger": min, "not_smaller": max}
+
+
+@onnx_op("Resize", since=10, until=10)
+def _resize_by_scales(node: Node) -> Value:
+    """Positions are o / scale; nearest rounds down where the dimension grows, up where it shrinks (as ONNX Runtime
+    does: the operator's text does not say)."""
+    x, mode = node.input(0), node.attributes.get_string("mode", "nearest")
+    scales = _check_scales(node, 1, x.rank)
+    rounding = {"ceil" if scale < 1 else "floor" for scale in scales if scale != 1}
+    if mode == "nearest" and len(rounding) > 1:
+        raise UnsupportedError("scales that grow one dimension and shrink another are not supported before opset 11")
+    shape = _scaled(x.shape, scales)
+    return _emit(node, x, shape, scales, mode, "asymmetric", (rounding or {"floor"}).pop())
+
+
+@onnx_op("Resize", since=11, until=12)
+def _resize_with_roi(node: Node) -> Value:
+    """The inputs roi and scales must be there, but roi means nothing without tf_crop_and_resize."""
+    return _resize_of(node, list(range(node.input(0).rank)))
+
+
+@onnx_op("Resize", since=13, until=17)
+def _resize_optional(node: Node) -> Value:
+    return _resize_of(node, list(range(node.input(0).rank)))
+
+
+@onnx_op("Resize", since=18)
+def _resize_axes(node: Node) -> Value:
+    """scales and sizes may speak of some axes only, sizes may keep the aspect ratio."""
+    rank = node.input(0).rank
+    axes = [normal_axis(axis, rank) for axis in node.attributes.get_ints("axes", list(range(rank)))]
+    if len(set(axes)) != len(axes):
+        raise ModelError(f"axes {axes} name one axis twice")
+    policy = node.attributes.get_string("keep_aspect_ratio_policy", "stretch")
+    if policy not in _POLICIES:
+        raise ModelError(f"keep_aspect_ratio_policy must be one of {', '.join(_POLICIES)}, not '{policy}'")
+    return _resize_of(node, axes, policy, node.attributes.get_bool("antialias", False))
+
+
+def _resize_of(node: Node, axes: Sequence[int], policy: str = "stretch", antialias: bool = False) -> Value:
+    x, attributes = node.input(0), node.attributes
+    mode = attributes.get_string("mode", "nearest")
+    coordinates = attributes.get_string("coordinate_transformation_mode", "half_pixel")
+    # Taps outside the tensor take its border in mode linear, which is what leaving them out and renormalising gives.
+    attributes.skip("cubic_coeff_a", "exclude_outside", "extrapolation_value")
+    if coordinates == "tf_crop_and_resize":
+        raise UnsupportedError("coordinate_transformation_mode=tf_crop_and_resize is not supported")
+    shape, scales = list(x.shape), [1.0] * x.rank
+    given, sizes = _given(node, 2), _given(node, 3)
+    if (given is None) == (sizes is None):
+        raise ModelError("exactly one of scales and sizes must be given")
+    if sizes is None:
+        for axis, scale in zip(axes, _check_scales(node, 2, len(axes)), strict=True):
+            scales[axis] = scale
+        shape = _scaled(x.shape, scales)
+    else:
+        wanted = node.known_ints(3, "sizes")
+        if len(wanted) != len(axes) or min(wanted, default=1) < 1 or min(x.shape, default=1) < 1:
+            raise ModelError(f"sizes must be {len(axes)} numbers of 1 or more, but are {wanted}")
+        ratios = [want / x.shape[axis] for axis, want in zip(axes, wanted, strict=True)]
+        if (choose := _POLICIES[policy]) is not None and ratios:
+            ratios = [choose(ratios)] * len(axes)
+            wanted = [int(np.floor(ratios[0] * x.shape[axis] + 0.5)) for axis in axes]
+        for axis, want, ratio in zip(axes, wanted, ratios, strict=True):
+            shape[axis], scales[axis] = want, ratio
+    if antialias and mode != "nearest" and min(scales) < 1:
+        raise UnsupportedError("antialias=1 with a dimension that shrinks is not supported")
+    return _emit(node, x, shape, scales, mode, coordinates, attributes.get_string("nearest_mode", "round_prefer_floor"))
+
+
+def _emit(
+    node: Node, x: Value, shape: Sequence[int], scales: Sequence[float], mode: str, coordinates: str, rounding: str
+) -> Value:
+    if mode not in _MODES:
+        raise UnsupportedError(f"mode={mode} is not supported, only {' and '.join(_MODES)}")
+    if tuple(shape) == x.shape and all(scale == 1 for scale in scales):
+        return x
+    names = {"mode": mode, "coordinates": coordinates, "rounding": rounding}
+    return node.emit(ai.ResizeOp, x, shape=list(shape), scales=list(scales), **names)
+
+
+def _given(node: Node, index: int) -> Value | None:
+    """An input that counts as absent where it is empty."""
+    value = node.optional(index)
+    return None if value is None or value.type.size == 0 else value
+
+
+def _check_scales(node: Node, index: int, count: int) -> list[float]:
+    scales = node.known(index, "scales")
+    if scales.shape != (count,) or scales.dtype != np.float32 or not (scales > 0).all():
+        raise ModelError(f"scales must be {count} numbers above 0, but are {scales.tolist()}")
+    return [float(scale) for scale in scales]
+
+
+def _scaled(shape: Sequence[int], scales: Sequence[float]) -> list[int]:
+    """floor(size * scale), in f32 as the scales are."""
+    return [int(np.float32(size) * np.float32(scale)) for size, scale in zip(shape, scales, strict=True)]

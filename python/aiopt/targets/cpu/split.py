@@ -1,0 +1,102 @@
+"""One LLVM module per kernel: they are compiled in parallel, and an unchanged kernel need not be compiled again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mlir import ir
+from mlir.dialects import llvm
+
+from aiopt.dialects.ext import operations
+from aiopt.targets.cpu.emit_info import net_name
+
+_SYMBOL_ATTRIBUTES = ("callee", "global_name")  # of llvm.call and llvm.mlir.addressof
+_HIDDEN = 1  # LLVM's visibility: other objects of the net see it, other libraries do not
+
+
+def split_kernels(module: ir.Module) -> list[ir.Module]:
+    """The module of level LLVM as several: first the entry with @main, then one for each kernel @main calls.
+
+    A kernel takes along what it refers to (tasks, launchers, constants, declarations). Its own name becomes
+    `aiopt_<net>_<kernel>`, so that objects of several nets can be linked into one program.
+    """
+    symbols = {ir.StringAttr(op.attributes["sym_name"]).value: op for op in module.body.operations}
+    net = net_name(module)
+    prefix = f"aiopt_{net}_"
+    main = symbols[f"{prefix}main"]
+    kernels = [name for name in dict.fromkeys(_references(main)) if _is_kernel(symbols[name], prefix)]
+    with module.context, ir.Location.unknown():
+        inside: set[str] = set()
+        parts = []
+        for kernel in kernels:
+            needed = _reachable([kernel], symbols)
+            inside.update(name for name in needed if _is_defined(symbols[name]))
+            parts.append(_extract(needed, symbols, {kernel: prefix + kernel}, exported={kernel}))
+        rest = [name for name in symbols if name not in inside or name in kernels]
+        rest = _reachable([name for name in rest if name not in kernels], symbols, stop=set(kernels))
+        renamed = {kernel: prefix + kernel for kernel in kernels}
+        return [_extract(rest, symbols, renamed, declared=set(kernels)), *parts]
+
+
+def _is_defined(op: ir.OpView) -> bool:
+    return not isinstance(op, llvm.LLVMFuncOp) or len(op.body.blocks) > 0
+
+
+def _is_kernel(op: ir.OpView, prefix: str) -> bool:
+    name = ir.StringAttr(op.attributes["sym_name"]).value
+    return isinstance(op, llvm.LLVMFuncOp) and _is_defined(op) and not name.startswith(prefix)
+
+
+def _references(op: ir.OpView) -> list[str]:
+    """The symbols an op and those inside it refer to, in order."""
+    found = []
+    for inner in operations(op):
+        for key in _SYMBOL_ATTRIBUTES:
+            if key in inner.operation.attributes:
+                found.append(ir.FlatSymbolRefAttr(inner.operation.attributes[key]).value)
+    return found
+
+
+def _reachable(roots: Iterable[str], symbols: dict[str, ir.OpView], stop: frozenset[str] | set[str] = frozenset()):
+    """The roots and all they refer to, in a stable order; references of `stop` are not followed."""
+    found: dict[str, None] = {}
+    pending = list(roots)
+    while pending:
+        name = pending.pop()
+        if name in found:
+            continue
+        found[name] = None
+        if name not in stop:
+            pending += _references(symbols[name])
+    return [name for name in symbols if name in found]
+
+
+def _extract(
+    names: list[str],
+    symbols: dict[str, ir.OpView],
+    renamed: dict[str, str],
+    declared: set[str] | frozenset[str] = frozenset(),
+    exported: set[str] | frozenset[str] = frozenset(),
+) -> ir.Module:
+    part = ir.Module.create()
+    with ir.InsertionPoint(part.body):
+        for name in names:
+            op = _declare(symbols[name]) if name in declared else symbols[name].operation.clone()
+            if name in renamed:
+                op.attributes["sym_name"] = ir.StringAttr.get(renamed[name])
+            if name in declared or name in exported:
+                op.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<external>")
+                op.attributes["visibility_"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), _HIDDEN)
+    for op in operations(part):
+        for key in _SYMBOL_ATTRIBUTES:
+            if key in op.operation.attributes:
+                target = ir.FlatSymbolRefAttr(op.operation.attributes[key]).value
+                if target in renamed:
+                    op.operation.attributes[key] = ir.FlatSymbolRefAttr.get(renamed[target])
+    return part
+
+
+def _declare(function: ir.OpView) -> ir.Operation:
+    """The function without its body."""
+    kept = {key: function.attributes[key] for key in ("sym_name", "function_type")}
+    return ir.Operation.create("llvm.func", attributes=kept, regions=1)

@@ -1,0 +1,100 @@
+"""Templates are found, and each legal number gives a right kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from mlir import ir
+from mlir.dialects import func
+
+from aiopt.dialects import ai
+from aiopt.passes import pipeline
+from aiopt.passes.templates import registry
+from aiopt.passes.templates.base import Facts, Template
+from aiopt.passes.templates.kernel import read_contraction
+from aiopt.passes.templates.select_route import known_arguments
+from aiopt.passes.unit import Unit
+from aiopt.targets import find_target
+from unit.passes.templates.kernels import GROUPED, Kernel, check, unit_of
+
+_FACTS = Facts(vector_bits=256, registers=16, l2_bytes=524288, cores=2, fma=True)
+_RNG = np.random.default_rng(1)
+
+
+def _normal(*shape: int) -> np.ndarray:
+    return _RNG.standard_normal(shape, dtype=np.float32)
+
+
+def _conv(template: str, group: int, kernel: int, stride: int) -> Kernel:
+    def build(x: ir.Value, w: ir.Value) -> ir.Value:
+        window = {"strides": [stride] * 2, "pads": [1] * 4, "dilations": [1, 1], "group": group}
+        return ai.ReluOp(ai.ConvOp(x, w, None, layout="channels_last", **window).out).out
+
+    return Kernel(template, build, [_normal(1, 9, 13, 20)], [_normal(20, 20 // group, kernel, kernel)])
+
+
+_KERNELS = {
+    "matmul": Kernel("matmul", lambda a, b: ai.MatMulOp(a, b).out, [_normal(23, 70)], [_normal(70, 45)]),
+    "conv": _conv("conv", 1, 3, 1),
+    "depthwise": _conv("depthwise", 20, 3, 2),
+}
+
+
+def test_templates_are_found() -> None:
+    assert set(registry.registered()) == set(_KERNELS)
+
+
+def test_equal_names_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    template = registry.registered()["conv"]
+    from aiopt.passes.templates import matmul
+
+    monkeypatch.setattr(matmul, "TEMPLATE", template)
+    registry.registered.cache_clear()
+    with pytest.raises(TypeError, match="two templates are called conv"):
+        registry.registered()
+    monkeypatch.undo()
+    registry.registered.cache_clear()
+
+
+@pytest.mark.parametrize("name", _KERNELS)
+def test_all_ranges_give_right_kernels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draws of all numbers at once, from the ranges and independent of one another."""
+    kernel, choose = _KERNELS[name], registry.choose
+    ranges = _ranges(kernel)
+    assert set(ranges) <= set(_parameters(kernel))
+    for _ in range(4):
+        drawn = {key: int(_RNG.choice(values)) for key, values in ranges.items()}
+
+        def choose_drawn(found: registry.Contraction, facts: Facts, drawn: dict[str, int] = drawn):
+            choice = choose(found, facts)
+            assert choice is not None
+            return choice[0], {**choice[1], **drawn}
+
+        monkeypatch.setattr("aiopt.passes.templates.select_route.choose", choose_drawn)
+        check([kernel])
+
+
+def _template(kernel: Kernel) -> tuple[Template, registry.Contraction, Unit]:
+    unit, _ = unit_of([kernel])
+    pipeline.run(unit, GROUPED)
+    known = known_arguments(unit)
+    for op in unit.module.body.operations:
+        if isinstance(op, func.FuncOp) and "ai.kernel" in op.attributes:
+            found = read_contraction(op, known[op.name.value])
+            assert found is not None
+            return registry.registered()[kernel.template], found, unit  # the unit keeps the module alive
+    raise AssertionError("there is a kernel")
+
+
+def _ranges(kernel: Kernel) -> dict[str, list[int]]:
+    template, found, _ = _template(kernel)
+    return {key: list(values) for key, values in template.ranges(found, _FACTS).items()}
+
+
+def _parameters(kernel: Kernel) -> dict[str, int]:
+    template, found, _ = _template(kernel)
+    return template.parameters(found, _FACTS)
+
+
+def test_the_cpu_takes_templates() -> None:
+    assert "ai-select-route" in find_target("cpu").stages()[1].pipeline

@@ -1,0 +1,51 @@
+"""One object per kernel computes what one object for all computes, bit for bit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from aiopt import driver
+from aiopt.passes import io
+from aiopt.passes.lower.plan_memory import pack_weights
+from aiopt.runtime.net import CompiledNet
+from aiopt.targets import find_target
+from aiopt.targets.cpu.codegen import to_llvm_ir, to_object, to_objects
+from aiopt.targets.cpu.record import host
+from aiopt.targets.cpu.split import split_kernels
+
+# Two kernels that share libm's functions, one of them called twice and large enough for tasks.
+GRAPH = b"""
+func.func @main(%x: tensor<64x512xf32>) -> (tensor<64x512xf32>, tensor<64x512xf32>) {
+  %0 = "ai.softmax"(%x) {axis = 1 : i64} : (tensor<64x512xf32>) -> tensor<64x512xf32>
+  %1 = "ai.softmax"(%0) {axis = 1 : i64} : (tensor<64x512xf32>) -> tensor<64x512xf32>
+  %2 = "ai.transpose"(%1) {permutation = array<i64: 1, 0>} : (tensor<64x512xf32>) -> tensor<512x64xf32>
+  %3 = "ai.reshape"(%2) {shape = array<i64: 64, 512>} : (tensor<512x64xf32>) -> tensor<64x512xf32>
+  %4 = "ai.erf"(%3) : (tensor<64x512xf32>) -> tensor<64x512xf32>
+  return %1, %4 : tensor<64x512xf32>, tensor<64x512xf32>
+}
+"""
+
+
+def test_objects_by_kernel_equal_one_object() -> None:
+    unit = driver.load_unit(GRAPH, io.new_context())
+    driver.lower(unit, find_target("cpu"))
+    weights = pack_weights(unit.module, unit.weights)
+    objects = to_objects(unit, host())
+    assert len(objects) == 4  # the entry, softmax, transpose, erf
+    x = np.random.default_rng(0).standard_normal((64, 512)).astype(np.float32)
+    with (
+        CompiledNet("net", objects, weights, {}, threads=2) as apart,
+        CompiledNet("net", [to_object(to_llvm_ir(unit), host())], weights, {}) as whole,
+    ):
+        for got, want in zip(apart(x), whole(x), strict=True):
+            np.testing.assert_array_equal(got, want)
+
+
+def test_kernels_have_names_of_their_net() -> None:
+    unit = driver.load_unit(GRAPH, io.new_context())
+    driver.lower(unit, find_target("cpu"))
+    entry, *kernels = split_kernels(unit.module)
+    defined = [str(part).split("llvm.func hidden @")[1].split("(")[0] for part in kernels]
+    assert all(name.startswith("aiopt_net_") for name in defined)
+    assert all(f"@{name}(" in str(entry) for name in defined)
+    assert "softmax_0_task" not in str(entry)

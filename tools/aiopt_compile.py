@@ -1,0 +1,115 @@
+"""`aiopt-compile`: compile a model into a file: an artifact of aiopt, or what a C program needs.
+
+As in `aiopt`, nothing heavy is imported before the fork.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import aiopt
+from aiopt.support import command
+from aiopt.support.arguments import Parser, parse_shapes
+from aiopt.support.errors import OptionError
+from aiopt.support.files import read_input, staged, write_output
+from aiopt.support.isolate import Journal
+from aiopt.tools.aiopt import STDIN, save_reproducer
+from aiopt.tools.aiopt_run import count, reject_shapes
+
+if TYPE_CHECKING:
+    from aiopt.runtime.net import CompiledNet
+
+_KINDS = {
+    "aio": "one file for aiopt.load and aiopt-run",
+    "so": "a shared object, with a file of weights beside it",
+    "obj": "an object, with a file of weights beside it",
+    "header": "a C header for the two before",
+}
+WEIGHTS_SUFFIX = ".weights"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    return command.run(partial(_work, _parser().parse(arguments)), save_reproducer)
+
+
+def _parser() -> Parser:
+    parser = Parser("aiopt-compile", "Compile a model into a file.")
+    add = parser.add_argument
+    add("model", nargs="?", metavar="MODEL", help=".onnx, .mlir of any level, or .aio; '-': stdin")
+    add("-o", dest="output", metavar="FILE", help="where the result goes; '-' (a header only): stdout")
+    kinds = "; ".join(f"{kind}: {text}" for kind, text in _KINDS.items())
+    add("--emit", choices=list(_KINDS), default="aio", help=f"what to write ({kinds}; default: aio)")
+    add("--shape", action="append", default=[], metavar="NAME=1x3x48x320", help="shape of an input of an ONNX model")
+    add("--threads", type=count, default=1, metavar="N", help="threads of a run unless it asks for others (default: 1)")
+    add("--no-cache", action="store_true", help="compile even if the cache has the net, and leave the cache alone")
+    add("--c-flags", action="store_true", help="print what cc needs to build programs with compiled nets")
+    return parser
+
+
+def _work(given: argparse.Namespace, journal: Journal) -> int:
+    if given.c_flags:
+        write_output(None, _c_flags().encode())
+        return 0
+    if given.model is None:
+        raise OptionError("aiopt-compile needs a MODEL")
+    if given.output is None:
+        raise OptionError("aiopt-compile needs -o FILE: what it writes is not text")
+    if given.output == STDIN and given.emit != "header":
+        raise OptionError(f"--emit={given.emit} is not text: name a file with -o")
+    output = None if given.output == STDIN else Path(given.output)
+    command.progress(f"compiling {given.model} ...")
+    net = _net(given, journal)
+    command.progress("")
+    journal.record("writing the result")
+    if given.emit == "header" or output is None:
+        from aiopt.runtime.c_header import c_header
+
+        write_output(output, c_header(net, aiopt.__version__).encode())
+    elif given.emit == "aio":
+        net.save(output)
+    else:
+        _write_code(output, given.emit, net)
+    return 0
+
+
+def _net(given: argparse.Namespace, journal: Journal) -> CompiledNet:
+    from aiopt.runtime import artifact
+
+    shapes = parse_shapes(given.shape)
+    if given.model != STDIN and artifact.looks_like_artifact(given.model):
+        reject_shapes(shapes, "a compiled net")
+        return aiopt.load(given.model, given.threads)
+    journal.record("loading MLIR")
+    from aiopt import api
+    from aiopt.passes import io, pipeline
+    from aiopt.passes.reproducer import StepKeeper
+
+    model = read_input(STDIN) if given.model == STDIN else Path(given.model)
+    if io.is_mlir(model):
+        reject_shapes(shapes, "MLIR")
+    with pipeline.observed(StepKeeper(journal)):
+        return api.compile_static(api.read_source(model), "cpu", given.threads, shapes, not given.no_cache)
+
+
+def _write_code(output: Path, kind: str, net: CompiledNet) -> None:
+    """The code and, where the net has any, its weights: both or neither."""
+    from aiopt.support import linker
+
+    code = linker.shared_object(net.objects) if kind == "so" else linker.joined_object(net.objects)
+    with contextlib.ExitStack() as files:
+        if net.weights.nbytes:
+            files.enter_context(staged(output.with_suffix(WEIGHTS_SUFFIX), [net.weights.data]))
+        files.enter_context(staged(output, code))
+
+
+def _c_flags() -> str:
+    from aiopt.runtime import library
+
+    folder = library.path().parent
+    return f"-I{library.include_folder()} -L{folder} -Wl,-rpath,{folder} -laiopt_runtime\n"
