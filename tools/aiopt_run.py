@@ -135,7 +135,7 @@ def _check_oracle(oracle: str | None, mlir: bool) -> None:
         return
     if mlir:
         raise OptionError("--compare onnxruntime takes an ONNX model; for MLIR there is --compare reference")
-    if importlib.util.find_spec("onnxruntime") is None:
+    if importlib.util.find_spec("onnxruntime") is None:  # asked before the model is compiled for nothing
         raise OptionError("--compare onnxruntime needs the package onnxruntime: pip install 'aiopt[demo]'")
 
 
@@ -208,10 +208,9 @@ def _describe(name: str, array: np.ndarray) -> dict[str, Any]:
 
 def compare(facts: dict[str, Any], oracle: str, model: Path | bytes, inputs: Arrays, outputs: Arrays) -> None:
     """Note the difference of every output to what another engine computes from the model and the inputs."""
-    from aiopt.support.compare import relative_difference
+    from aiopt.support.compare import relative_difference, run_onnxruntime
 
-    run = _run_onnxruntime if oracle == "onnxruntime" else _run_reference
-    reference = run(model, inputs, list(outputs))
+    reference = run_onnxruntime(model, inputs) if oracle == "onnxruntime" else _run_reference(model, inputs)
     facts["compare"] = oracle
     for output in facts["outputs"]:
         output["difference"] = relative_difference(outputs[output["name"]], reference[output["name"]])
@@ -229,33 +228,20 @@ def check(facts: dict[str, Any]) -> None:
             )
 
 
-def _run_onnxruntime(model: Path | bytes, inputs: Arrays, names: list[str]) -> Arrays:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 3  # errors only
-    try:
-        source = model if isinstance(model, bytes) else str(model)
-        session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
-        return dict(zip(names, session.run(names, inputs), strict=True))
-    except Exception as error:  # its exceptions share no other base
-        raise CompileError(f"onnxruntime cannot run the model: {error}") from error
-
-
-def _run_reference(model: Path | bytes, inputs: Arrays, names: list[str]) -> Arrays:
+def _run_reference(model: Path | bytes, inputs: Arrays) -> Arrays:
     from aiopt import driver
     from aiopt.passes import io
+    from aiopt.passes.adopt import adopt
     from aiopt.passes.interpret import interpret
     from aiopt.passes.spec import Level
 
     shapes = {name: array.shape for name, array in inputs.items()}
     unit = driver.load_unit(model, io.new_context(), shapes)
+    adopt(unit)
     if unit.level not in (Level.GRAPH, Level.KERNELS):
         level = unit.level.value if unit.level else "none"
         raise OptionError(f"--compare reference takes IR of level graph or kernels, this is at level {level}")
-    results = interpret(unit.module, unit.weights, inputs)
-    return {name: results[name] for name in names}
+    return interpret(unit.module, unit.weights, inputs)
 
 
 def _as_text(facts: dict[str, Any]) -> str:

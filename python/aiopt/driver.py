@@ -57,9 +57,7 @@ def load_unit(model: Any, context: ir.Context, shapes: Shapes | None = None) -> 
     if isinstance(model, ir.Module):
         model = model.operation.get_asm(binary=True, enable_debug_info=True)  # the caller's module stays as it is
     if io.is_mlir(model):
-        unit = io.read_unit(model, context)
-        adopt(unit)
-        return unit
+        return io.read_unit(model, context)
     module, weights = import_model(model, context, dict(shapes) if shapes else None)
     return Unit(module, weights)
 
@@ -80,7 +78,8 @@ def emit(unit: Unit, kind: str, target: str = "cpu") -> bytes:
 
 def _lower(unit: Unit, target: Target, clock: _Clock) -> dict[str, Any]:
     """Run the remaining stages; what the report can say of the net."""
-    assert unit.level is not None, "load_unit gives every unit a level"
+    adopt(unit)
+    assert unit.level is not None
     summary: dict[str, Any] = {"kernels": [], "launches": 0, "compile_seconds": clock.seconds}
     stages = remaining_stages(target.stages(), unit.level)
     for stage in [None, *stages]:

@@ -105,6 +105,8 @@ def cast(x: Scalar, source: str, target: str) -> Scalar:
     if source == "i1":
         source = "ui8"
     kind = ir.Type.parse(target.removeprefix("u"))
+    if (source, target) == ("f64", "f16"):
+        x = _round_to_odd(x)
     if source in FLOATS and target in FLOATS:
         wider = ir.FloatType(kind).width - ir.FloatType(x.type).width
         return arith.extf(kind, x) if wider > 0 else arith.truncf(kind, x) if wider < 0 else x
@@ -117,6 +119,23 @@ def cast(x: Scalar, source: str, target: str) -> Scalar:
         return arith.trunci(kind, x)
     extend = arith.extui if source in UNSIGNED else arith.extsi
     return extend(kind, x) if wider > 0 else x
+
+
+def _round_to_odd(x: Scalar) -> Scalar:
+    """f64 to the f32 from which rounding to f16 gives what rounding x itself would.
+
+    x86 has no direct conversion, and the one of compiler-rt is not in libm. Where f32 is not exact, the neighbour of x
+    with an odd last bit can never stand half-way between two f16 (Boldo and Melquiond, 2008).
+    """
+    single, bits = ir.F32Type.get(), ir.IntegerType.get_signless(32)
+    near = arith.truncf(single, x)
+    wide = arith.extf(x.type, near)
+    exact = arith.cmpf(arith.CmpFPredicate.UEQ, wide, x)
+    beyond = arith.cmpf(arith.CmpFPredicate.OGT, math.absf(wide), math.absf(x))
+    word = arith.bitcast(bits, near)
+    one = constant(1, bits)
+    toward_zero = arith.select(beyond, arith.subi(word, one), word)
+    return arith.bitcast(single, arith.select(exact, word, arith.ori(toward_zero, one)))
 
 
 def _to_bool(x: Scalar) -> Scalar:

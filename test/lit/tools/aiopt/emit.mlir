@@ -10,7 +10,7 @@
 // ASM: aiopt_small_run:
 // OBJ: {{[DRT]}} aiopt_small_info
 // OBJ: T aiopt_small_run
-// LEVEL: {{^}}error: the module has no attribute ai.level
+// LEVEL: {{^}}error: the module has no function @main, so there is nothing to run
 module attributes {ai.level = "graph", ai.net = "small"} {
   func.func @main(%x: tensor<2x3xf32> {ai.name = "x"}) -> (tensor<2x3xf32> {ai.name = "y"}) {
     %y = "ai.relu"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
