@@ -36,7 +36,7 @@ class KernelsPipeline(NamedPipeline):
     """
 
     name: ClassVar[str] = "ai-kernels-pipeline"
-    layout: str = "channels_first"
+    layout: str = "auto"
 
     def passes(self) -> list[str]:
         return [
