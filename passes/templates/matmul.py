@@ -23,9 +23,8 @@ from aiopt.passes.templates.kernel import Contraction
 from aiopt.passes.templates.reduce import Columns, Rows, reduce_products
 
 _TASKS_PER_CORE = 4
-_PANEL_PART = (
-    8  # of the L2 cache for a panel; small enough for L1, sums pass through memory more often, which is slower
-)
+# The part of the L2 cache for a panel. Were it small enough for L1, sums would pass through memory more often: slower.
+_PANEL_PART = 8
 
 
 @dataclass(frozen=True)
