@@ -9,7 +9,7 @@ from mlir.dialects import func, scf
 
 from aiopt.dialects.ext import operations
 from aiopt.passes.base import functions
-from aiopt.passes.templates.registry import CHOICE
+from aiopt.passes.lower.allocate_scratch import buffer_bytes
 
 _SIZES = ("arena_bytes", "arena_lower_bound_bytes", "temporaries_bytes", "weights_bytes")
 
@@ -21,9 +21,10 @@ def sizes(module: ir.Module) -> dict[str, int]:
 
 
 def kernels(module: ir.Module) -> list[dict[str, Any]]:
-    """One entry per call of @main: the kernel, its ops, ONNX nodes, flops, bytes, and loop nests.
+    """One entry per call of @main: the kernel, its ops, ONNX nodes, flops, bytes, bytes of its result, and launches.
 
-    A nest is one pass over memory: a kernel that writes an intermediate of full size and reads it back has several.
+    A call is one launch; where a kernel writes an intermediate as large as its result to the arena and reads it back,
+    each of its loop nests is one.
     """
     described = {function.name.value: _describe(function) for function in functions(module)}
     return [
@@ -37,12 +38,18 @@ def kernels(module: ir.Module) -> list[dict[str, Any]]:
 
 def _describe(kernel: func.FuncOp) -> dict[str, Any]:
     nests = [op for op in kernel.entry_block.operations if isinstance(op, (scf.ForOp, scf.ForallOp))]
-    if CHOICE in kernel.attributes:
-        nests = nests[:1]  # a template's loops that follow one another make different parts of one result
+    *_, result = kernel.type.inputs[: len(kernel.type.inputs) - _scratch(kernel)]
+    scratch = kernel.type.inputs[len(kernel.type.inputs) - _scratch(kernel) :]
+    full_size = any(buffer_bytes(kind) >= buffer_bytes(result) for kind in scratch)
     numbers = {
         key: kernel.attributes[f"ai.{key}"].value for key in ("flops", "bytes") if f"ai.{key}" in kernel.attributes
     }
-    return {"ops": _strings(kernel, "ai.ops"), "nests": max(1, len(nests)), **numbers}
+    launches = max(1, len(nests)) if full_size else 1
+    return {"ops": _strings(kernel, "ai.ops"), "result_bytes": buffer_bytes(result), "launches": launches, **numbers}
+
+
+def _scratch(kernel: func.FuncOp) -> int:
+    return kernel.attributes["ai.scratch"].value if "ai.scratch" in kernel.attributes else 0
 
 
 def _strings(op: ir.OpView, key: str) -> list[str]:

@@ -22,8 +22,9 @@ _ALIGNMENT = 64
 class AllocateScratch(Pass):
     """Before: kernels that memref.alloc. After: kernels whose buffers are arguments, allocated by @main at the call.
 
-    An allocation inside a parallel loop is private to an iteration: up to `stack-bytes` in all it is a memref.alloca,
-    above that each iteration gets its part of one scratch buffer. Copies become linalg.copy: no library is called.
+    Up to `stack-bytes` in all are memref.alloca instead. An allocation inside a parallel loop is private to an
+    iteration: what is too large for the stack is a part of one scratch buffer for each. The attribute `ai.scratch` says
+    how many arguments were added. Copies become linalg.copy: no library is called.
     """
 
     name: ClassVar[str] = "ai-allocate-scratch"
@@ -48,19 +49,20 @@ class AllocateScratch(Pass):
             if not isinstance(op, memref.AllocOp):
                 continue
             kind = ir.MemRefType.get(op.result.type.shape, op.result.type.element_type)
-            loop, size = _parallel_loop(op), _bytes(kind)
+            loop, size = _parallel_loop(op), buffer_bytes(kind)
             with ir.InsertionPoint(op), op.location:
-                if loop is None:
-                    replacement = _add_argument(function, kind, kinds)
-                elif stack + size <= self.stack_bytes:
+                if stack + size <= self.stack_bytes:
                     stack += size
                     replacement = memref.AllocaOp(kind, [], [], alignment=_ALIGNMENT).result
+                elif loop is None:
+                    replacement = _add_argument(function, kind, kinds)
                 else:
                     replacement = _part_of_scratch(function, kind, loop, kinds)
             op.result.replace_all_uses_with(replacement)
             op.operation.erase()
         inputs = [argument.type for argument in function.arguments]
         function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))
+        function.attributes["ai.scratch"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), len(kinds))
         return kinds
 
 
@@ -73,7 +75,7 @@ def _part_of_scratch(
     function: func.FuncOp, kind: ir.MemRefType, loop: scf.ForallOp, kinds: list[ir.MemRefType]
 ) -> ir.Value:
     """A view into a scratch buffer with one aligned part for each iteration of the loop."""
-    part = _bytes(kind)
+    part = buffer_bytes(kind)
     lower, upper, step = (list(loop.attributes[f"static{key}"]) for key in ("LowerBound", "UpperBound", "Step"))
     trips = [-(-(u - lo) // s) for lo, u, s in zip(lower, upper, step, strict=True)]
     whole = ir.MemRefType.get([part * prod(trips)], ir.IntegerType.get_signless(8))
@@ -100,7 +102,7 @@ def _parallel_loop(op: ir.OpView) -> scf.ForallOp | None:
     return found
 
 
-def _bytes(kind: ir.MemRefType) -> int:
+def buffer_bytes(kind: ir.MemRefType) -> int:
     """Bytes of a buffer, rounded up to the alignment."""
     element = kind.element_type
     width = 64 if isinstance(element, ir.IndexType) else element.width

@@ -88,7 +88,7 @@ def _lower(unit: Unit, target: Target, clock: _Clock) -> dict[str, Any]:
                 pipeline.run(unit, stage.pipeline)
         if unit.level is Level.LOOPS:
             calls = report.kernels(unit.module)
-            summary.update(kernels=calls, launches=sum(call["nests"] for call in calls))
+            summary.update(kernels=calls, launches=sum(call["launches"] for call in calls))
     summary.update(report.sizes(unit.module), versions=_versions())
     summary["pipeline"] = ",".join(stage.pipeline for stage in stages)
     summary["target"] = target.facts()

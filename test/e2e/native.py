@@ -52,18 +52,20 @@ def aligned(*arrays: np.ndarray) -> np.ndarray:
 
 def count_mallocs(
     name: str,
-    object_bytes: bytes,
+    objects: Sequence[bytes],
     weights: np.ndarray,
     inputs: Sequence[np.ndarray],
     output_count: int,
     folder: Path,
     runs: int = 3,
 ) -> NativeRun:
-    """Link the object of net `name` into a shared object, run it from C with one and two threads, count."""
-    program, code, shared = folder / "count_mallocs", folder / "net.o", folder / "net.so"
+    """Link the objects of net `name` into a shared object, run it from C with one and two threads, count."""
+    program, shared = folder / "count_mallocs", folder / "net.so"
     build("-std=gnu11", "-O1", "-rdynamic", HERE / "count_mallocs.c", "-o", program, "-ldl", "-lpthread")
-    code.write_bytes(object_bytes)
-    build("-shared", code, "-o", shared, "-lm")
+    codes = [folder / f"net{i}.o" for i in range(len(objects))]
+    for code, data in zip(codes, objects, strict=True):
+        code.write_bytes(data)
+    build("-shared", *codes, "-o", shared, "-lm")
     files = [folder / "weights.bin", *(folder / f"in{i}.bin" for i in range(len(inputs)))]
     for file, array in zip(files, [weights, *inputs], strict=True):
         file.write_bytes(array.tobytes())

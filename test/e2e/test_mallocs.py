@@ -19,7 +19,7 @@ def test_a_run_does_not_allocate(network: Network, tmp_path: Path) -> None:
     code = driver.emit(unit, "obj")
     name = unit.module.operation.attributes["ai.net"].value
     weights = pack_weights(unit.module, unit.weights)
-    run = count_mallocs(name, code, weights, list(network.inputs.values()), len(network.references), tmp_path)
+    run = count_mallocs(name, [code], weights, list(network.inputs.values()), len(network.references), tmp_path)
     for place in ("main", "worker"):
         assert all(run.planted[place].values()), f"calls planted in {place} were not seen: {run.planted[place]}"
     assert set(run.calls) == {1, 2}

@@ -179,26 +179,67 @@ def _pool(
     )
 
 
-def _padded(op: ai.MaxPoolOp | ai.AvgPoolOp, x: Operand, border: float | int) -> ir.Value:
-    spatial, pads = x.type.rank - 2, list(op.pads)
-    low, high = pads[:spatial], pads[spatial:]
-    if op.layout is not None:
-        return pad(x.value, x.type, [0, *low, 0], [0, *high, 0], border)
-    return pad(x.value, x.type, [0, 0, *low], [0, 0, *high], border)
+def _fold_windows(
+    op: ai.MaxPoolOp | ai.AvgPoolOp, x: Operand, windows: tuple[list[int], list[int], list[int]], fold: Fold
+) -> ir.Value:
+    """Fold the windows of an op's input, which its start value surrounds."""
+    spatial, pads, out = x.type.rank - 2, list(op.pads), type_of(op.results[0])
+    if op.layout is None:
+        padded = pad(x.value, x.type, [0, 0, *pads[:spatial]], [0, 0, *pads[spatial:]], fold[0])
+        return _pool(padded, out, windows, False, fold)
+    if any(pads):
+        return _pool_inside(x, out, windows, pads[:spatial], fold)
+    return _pool(x.value, out, windows, True, fold)
+
+
+def _pool_inside(
+    x: Operand, out: TensorType, windows: tuple[list[int], list[int], list[int]], before: list[int], fold: Fold
+) -> ir.Value:
+    """Fold windows that reach over the border, channels last, without a padded copy of the input.
+
+    What lies outside is the start value. Whether an element does is the same for all channels, over which the
+    innermost loop runs, so the loop stays a plain walk.
+    """
+    kernel, strides, dilations = windows
+    rank, source = out.rank - 2, x.value
+    loops, index = dims(2 + 2 * rank), ir.IndexType.get()
+    start, combine = fold
+
+    def body(_: Scalar, total: Scalar) -> Scalar:
+        places, inside = [], None
+        for i in range(rank):
+            at = arith.muli(linalg.IndexOp(1 + i).result, constant(strides[i], index))
+            tap = arith.muli(linalg.IndexOp(1 + rank + i).result, constant(dilations[i], index))
+            place = arith.subi(arith.addi(at, tap), constant(before[i], index))
+            last, zero = constant(x.type.shape[1 + i] - 1, index), constant(0, index)
+            clamped = arith.maxsi(arith.minsi(place, last), zero)
+            fits = arith.cmpi(arith.CmpIPredicate.eq, place, clamped)
+            inside = fits if inside is None else arith.andi(inside, fits)
+            places.append(clamped)
+        ends = linalg.IndexOp(0).result, linalg.IndexOp(1 + 2 * rank).result
+        element = tensor.ExtractOp(source, [ends[0], *places, ends[1]]).result
+        return combine(total, arith.select(inside, element, constant(start, element.type)))
+
+    shape_only = tensor.EmptyOp(kernel, ir.RankedTensorType(source.type).element_type).result
+    return generic(
+        [(shape_only, loops[1 + rank : 1 + 2 * rank])],
+        (filled(out, start), [*loops[: 1 + rank], loops[-1]]),
+        [PARALLEL] * (1 + rank) + [REDUCTION] * rank + [PARALLEL],
+        body,
+    )
 
 
 @lowers(ai.MaxPoolOp)
 def _lower_max_pool(op: ai.MaxPoolOp, x: Operand) -> ir.Value:
-    border = _lowest(x.type)
-    windows, fold = (list(op.kernel), list(op.strides), list(op.dilations)), (border, _maximum(x.type.element))
-    return _pool(_padded(op, x, border), type_of(op.results[0]), windows, op.layout is not None, fold)
+    windows = list(op.kernel), list(op.strides), list(op.dilations)
+    return _fold_windows(op, x, windows, (_lowest(x.type), _maximum(x.type.element)))
 
 
 @lowers(ai.AvgPoolOp)
 def _lower_avg_pool(op: ai.AvgPoolOp, x: Operand) -> ir.Value:
     out, is_last = type_of(op.results[0]), op.layout is not None
     spatial, pads, kernel, strides = out.rank - 2, list(op.pads), list(op.kernel), list(op.strides)
-    total = _pool(_padded(op, x, 0), out, (kernel, strides, [1] * spatial), is_last, (0, arith.addf))
+    total = _fold_windows(op, x, (kernel, strides, [1] * spatial), (0, arith.addf))
     if op.count_include_pad.value or not any(pads):
         return scaled(total, out, lambda v: arith.divf(v, constant(prod(kernel), v.type)))
     first = 1 if is_last else 2  # spatial dimension

@@ -11,7 +11,7 @@ from e2e.nets import AFFINE, WEIGHTS, X, Y, define
 
 
 def test_clean_net(tmp_path: Path) -> None:
-    run = count_mallocs("affine", compile_c(AFFINE, tmp_path), aligned(WEIGHTS), [X], 1, tmp_path, runs=20)
+    run = count_mallocs("affine", [compile_c(AFFINE, tmp_path)], aligned(WEIGHTS), [X], 1, tmp_path, runs=20)
     for place in ("main", "worker"):
         assert set(run.planted[place]) >= {"malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "mmap"}
         assert set(run.planted[place].values()) == {1}
@@ -25,7 +25,7 @@ def test_clean_net(tmp_path: Path) -> None:
 def test_net_that_allocates_is_caught(tmp_path: Path) -> None:
     """One call per part of the loop: one on one thread, two on two."""
     code = compile_c(define(AFFINE, ALLOCATES=1), tmp_path)
-    run = count_mallocs("affine", code, aligned(WEIGHTS), [X], 1, tmp_path, runs=5)
+    run = count_mallocs("affine", [code], aligned(WEIGHTS), [X], 1, tmp_path, runs=5)
     assert run.calls[1]["calloc"] == 5
     assert run.calls[2]["calloc"] == 10
     assert run.calls[1]["malloc"] == 0

@@ -2,21 +2,25 @@
 // RUN: aiopt -p 'ai-allocate-scratch{stack-bytes=0}' %s | filecheck %s --check-prefix=SHARED
 // RUN: not aiopt -p 'ai-allocate-scratch{stack=0}' %s 2>&1 | filecheck %s --check-prefix=OPTION
 
-// @main allocates at the call what the kernel needs; inside a parallel loop small buffers live on the stack.
+// Small buffers live on the stack.
 // CHECK-LABEL: func.func @main(
-// CHECK: %[[T:.*]] = memref.alloc() : memref<16xf32>
-// CHECK: call @kernel(%{{.*}}, %{{.*}}, %[[T]]) {ai.nodes = ["A"]}
+// CHECK: call @kernel(%{{.*}}, %{{.*}}) {ai.nodes = ["A"]}
 // CHECK-LABEL: func.func private @kernel(
-// CHECK-SAME: memref<16xf32>, %{{.*}}: memref<16xf32>, %[[S:.*]]: memref<16xf32>)
+// CHECK-SAME: ai.scratch = 0 : i64
 // CHECK-NOT: memref.alloc(
-// CHECK: linalg.copy {{.*}}ins(%{{.*}} : memref<16xf32>) outs(%[[S]] : memref<16xf32>)
+// CHECK: memref.alloca() {alignment = 64 : i64} : memref<16xf32>
+// CHECK: linalg.copy {{.*}}ins(%{{.*}} : memref<16xf32>) outs(%{{.*}} : memref<16xf32>)
 // CHECK: scf.forall
 // CHECK: memref.alloca() {alignment = 64 : i64} : memref<4xf32>
 
-// What does not fit on the stack is a part of one buffer for each iteration, 64 bytes apart.
+// What does not fit on the stack is an argument, which @main allocates at the call; inside a parallel loop it is a part
+// of one buffer for each iteration, 64 bytes apart.
 // SHARED-LABEL: func.func @main(
-// SHARED: memref.alloc() : memref<256xi8>
+// SHARED: %[[T:.*]] = memref.alloc() : memref<16xf32>
+// SHARED: %[[P:.*]] = memref.alloc() : memref<256xi8>
+// SHARED: call @kernel(%{{.*}}, %{{.*}}, %[[T]], %[[P]]) {ai.nodes = ["A"]}
 // SHARED-LABEL: func.func private @kernel(
+// SHARED-SAME: ai.scratch = 2 : i64
 // SHARED-NOT: memref.alloca
 // SHARED: memref.view %{{.*}}[%{{.*}}][] : memref<256xi8> to memref<4xf32>
 
