@@ -13,7 +13,7 @@ class AnyTensor:
 
 
 class FloatTensor(AnyTensor):
-    """Elements f16, f32 or f64."""
+    """Elements bf16, f16, f32 or f64."""
 
     elements = FLOATS
     text = "a tensor of floats"

@@ -33,9 +33,20 @@ from mlir.dialects import irdl
 from mlir.dialects._ods_common import _cext
 
 from aiopt.dialects.slots import IRDL_ATTRIBUTE, MAX_VARIADIC, Attribute, Operand, Result, Slot, check_slot, read_slot
-from aiopt.dialects.values import check_attribute, describe, from_attribute, node_names, to_attribute, to_ir, type_of
+from aiopt.dialects.values import (
+    check_attribute,
+    dense_array,
+    describe,
+    from_attribute,
+    map_arrays,
+    node_names,
+    to_attribute,
+    to_ir,
+    type_of,
+    widened,
+)
 from aiopt.support.errors import IRError
-from aiopt.support.types import TensorType
+from aiopt.support.types import LOW_FLOATS, TensorType
 
 __all__ = [
     "MAX_VARIADIC",
@@ -46,6 +57,7 @@ __all__ = [
     "Slot",
     "check_attribute",
     "check_slot",
+    "dense_array",
     "describe",
     "from_attribute",
     "node_names",
@@ -192,8 +204,20 @@ class Operation(ir.OpView):
 
     def evaluate(self, operands: Sequence[Any]) -> list[np.ndarray]:
         """Run the numpy reference on arrays given by slot (see `operand_groups`)."""
-        results = type(self).reference(*operands, **self.python_attributes())
-        return [np.asarray(result) for result in (results if isinstance(results, tuple) else (results,))]
+        return self.compute(operands, **self.python_attributes())
+
+    @classmethod
+    def compute(cls, operands: Sequence[Any], **attributes: Any) -> list[np.ndarray]:
+        """`reference` on arrays given by slot, always as a list; f16 and bf16 are computed in f32, rounded once."""
+        groups = [group if isinstance(group, (list, tuple)) else [group] for group in operands]
+        types = [TensorType.of(array) for group in groups for array in group if array is not None]
+        low = any(kind.element in LOW_FLOATS for kind in types)
+        results = cls.reference(*(map_arrays(widened, operands) if low else operands), **attributes)
+        arrays = [np.asarray(result) for result in (results if isinstance(results, tuple) else (results,))]
+        if not low:
+            return arrays
+        kinds = cls.infer_types(*map_arrays(TensorType.of, operands), **attributes)
+        return [array.astype(kind.dtype, copy=False) for array, kind in zip(arrays, kinds, strict=True)]
 
     def verify_op(self) -> None:
         """Check what IRDL cannot: segment sizes, attribute kinds, element types, shapes. Raises IRError."""

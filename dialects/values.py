@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from mlir import ir
 
 from aiopt.support.errors import IRError
-from aiopt.support.types import TensorType
+from aiopt.support.types import TensorType, is_float, numpy_dtype
+
+LOW_BYTES = 2  # of f16 and bf16
 
 _ATTRIBUTE_TEXT: dict[type, str] = {
     ir.IntegerAttr: "an integer of type i64",
@@ -58,6 +62,30 @@ def to_attribute(kind: type, value: Any) -> ir.Attribute:
     if kind is ir.DenseF64ArrayAttr:
         return ir.DenseF64ArrayAttr.get([float(v) for v in value])
     return kind.get(value)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def dense_array(attribute: ir.DenseElementsAttr, kind: TensorType) -> np.ndarray:
+    """The values of a dense attribute. Raises IRError for bf16 whose elements differ, which MLIR shows to nobody."""
+    if kind.element == "bf16":
+        if not attribute.is_splat:
+            raise IRError(f"a constant tensor<{kind}> whose elements differ must be an ai.constant, not arith.constant")
+        value: Any = attribute.get_splat_value()
+        return np.full(kind.shape, value.value, kind.dtype)
+    array = np.asarray(attribute)  # pyright: ignore[reportArgumentType, reportCallIssue]: it has the buffer protocol
+    return array.astype(numpy_dtype(kind.element), copy=False).reshape(kind.shape)
+
+
+def widened(array: np.ndarray) -> np.ndarray:
+    """f16 and bf16 as f32, in which they are computed; all else unchanged."""
+    return array.astype(np.float32) if is_float(array.dtype) and array.dtype.itemsize == LOW_BYTES else array
+
+
+def map_arrays(function: Callable[[Any], Any], groups: Sequence[Any]) -> list[Any]:
+    """Apply a function to operands given by slot: each array is one, in a list, or absent (None)."""
+    return [
+        [function(a) for a in group] if isinstance(group, (list, tuple)) else None if group is None else function(group)
+        for group in groups
+    ]
 
 
 def check_attribute(op: str, key: str, kind: type, attribute: ir.Attribute) -> None:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from mlir import ir
 from mlir.dialects import arith, func
 
 from aiopt.dialects.ai import ConstantOp
-from aiopt.dialects.ext import Operation, describe, type_of
+from aiopt.dialects.ext import Operation, dense_array, describe, type_of
 from aiopt.support.errors import InputError, ModelError, SpecError
 from aiopt.support.types import TensorType, has_element
 from aiopt.support.weights import WeightStore
 
 
-def interpret(module: ir.Module, weights: WeightStore, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+Observer = Callable[[ir.Value, np.ndarray], None]
+
+
+def interpret(
+    module: ir.Module, weights: WeightStore, inputs: Mapping[str, np.ndarray], observe: Observer | None = None
+) -> dict[str, np.ndarray]:
     """Evaluate @main of a module at level GRAPH or KERNELS.
 
     inputs and the returned arrays go by the model's names (`ai.name`). A value is freed after its last use.
+    observe: told of each value as it is computed, the results of kernels and of the ops in them alike.
     Errors: InputError if inputs are missing, unknown or of another shape or type, ModelError for a constant whose
     value is not known, SpecError for an op that has no reference.
     """
@@ -28,7 +34,7 @@ def interpret(module: ir.Module, weights: WeightStore, inputs: Mapping[str, np.n
     main = functions["main"]
     arguments = _arguments(main, inputs)
     with module.context, ir.Location.unknown(), np.errstate(all="ignore"):
-        results = _call(main, arguments, _Program(functions, weights))
+        results = _call(main, arguments, _Program(functions, weights, observe))
     names = _names(main, "res_attrs", len(results))
     return {name: np.array(result) for name, result in zip(names, results, strict=True)}
 
@@ -36,9 +42,10 @@ def interpret(module: ir.Module, weights: WeightStore, inputs: Mapping[str, np.n
 class _Program:
     """What a function body may refer to."""
 
-    def __init__(self, functions: Mapping[str, func.FuncOp], weights: WeightStore) -> None:
+    def __init__(self, functions: Mapping[str, func.FuncOp], weights: WeightStore, observe: Observer | None) -> None:
         self.functions = functions
         self.weights = weights
+        self.observe = observe
 
 
 def _call(function: func.FuncOp, arguments: Sequence[np.ndarray], program: _Program) -> list[np.ndarray]:
@@ -50,6 +57,8 @@ def _call(function: func.FuncOp, arguments: Sequence[np.ndarray], program: _Prog
         if isinstance(op, func.ReturnOp):
             return [values[operand] for operand in op.operation.operands]
         for result, array in zip(op.results, _evaluate(op, values, program), strict=True):
+            if program.observe is not None:
+                program.observe(result, array)
             if result in last:
                 values[result] = array
         for operand in set(op.operation.operands):
@@ -84,13 +93,24 @@ def _weight(op: ConstantOp, weights: WeightStore) -> np.ndarray:
 
 def _dense(op: arith.ConstantOp) -> np.ndarray:
     kind, attribute = type_of(op.result), op.operation.attributes["value"]
-    return np.array(attribute).astype(kind.dtype, copy=False).reshape(kind.shape)
+    return dense_array(ir.DenseElementsAttr(attribute), kind)
+
+
+def input_types(module: ir.Module) -> dict[str, TensorType]:
+    """The types of the inputs of @main by name. Raises SpecError if there is no @main."""
+    for op in module.body.operations:
+        if isinstance(op, func.FuncOp) and op.name.value == "main":
+            return _argument_types(op)
+    raise SpecError("the module has no function @main")
+
+
+def _argument_types(main: func.FuncOp) -> dict[str, TensorType]:
+    names = _names(main, "arg_attrs", len(main.arguments))
+    return {name: type_of(argument) for name, argument in zip(names, main.arguments, strict=True)}
 
 
 def _arguments(main: func.FuncOp, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    types = {
-        name: type_of(a) for name, a in zip(_names(main, "arg_attrs", len(main.arguments)), main.arguments, strict=True)
-    }
+    types = _argument_types(main)
     if set(types) != set(inputs):
         listed = ", ".join(f"{name}: {kind}" for name, kind in types.items()) or "none"
         raise InputError(f"the inputs are {listed}; given were {', '.join(inputs) or 'none'}")

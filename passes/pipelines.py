@@ -32,15 +32,18 @@ class GraphPipeline(NamedPipeline):
 class KernelsPipeline(NamedPipeline):
     """GRAPH to KERNELS: the optimised graph, placed, laid out and cut into kernels.
 
-    layout: see ai-assign-layout.
+    layout: see ai-assign-layout. amp: bf16 or f16, the type for ai-amp; none keeps the model's types.
     """
 
     name: ClassVar[str] = "ai-kernels-pipeline"
     layout: str = "auto"
+    amp: str = "none"
 
     def passes(self) -> list[str]:
+        lowered = [] if self.amp == "none" else [f"ai-amp{{type={self.amp}}}", "ai-canonicalize", "ai-cse", "ai-dce"]
         return [
             "ai-graph-pipeline",
+            *lowered,
             "ai-assign-target",
             f"ai-assign-layout{{layout={self.layout}}}",
             "ai-group-kernels",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mlir import ir
@@ -18,6 +19,12 @@ def sizes(module: ir.Module) -> dict[str, int]:
     """Bytes of arena, its lower bound, temporaries and weights, as `ai-plan-memory` left them on the module."""
     attributes = module.operation.attributes
     return {key: attributes[f"ai.{key}"].value for key in _SIZES if f"ai.{key}" in attributes}
+
+
+def amp(module: ir.Module, remarks: Sequence[str]) -> dict[str, Any]:
+    """What ai-amp did: type, contractions, how many of them are low, casts, and its remarks."""
+    numbers = {entry.name: entry.attr.value for entry in module.operation.attributes["ai.amp"]}
+    return {**numbers, "remarks": [remark for remark in remarks if remark.startswith("ai-amp: ")]}
 
 
 def kernels(module: ir.Module) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from mlir.dialects import arith
 from aiopt.dialects import ext
 from aiopt.dialects.ai import ConstantOp
 from aiopt.passes.unit import Unit
-from aiopt.support.types import TensorType, numpy_dtype
+from aiopt.support.types import TensorType
 
 TARGET, PARTITION = "ai.target", "ai.partition"  # where an op runs (ai-assign-target)
 SMALL_BYTES = 64  # equal-element constants up to this size stand in the IR (docs/levels.md)
@@ -110,7 +110,7 @@ def constant_value(value: ir.Value, unit: Unit) -> np.ndarray | None:
         known = key in unit.weights  # asked first: looking it up would raise
         return unit.weights[key] if known else None
     if isinstance(op, arith.ConstantOp) and isinstance(attribute := op.attributes["value"], ir.DenseElementsAttr):
-        return _array_of(attribute, ext.type_of(value))
+        return ext.dense_array(attribute, ext.type_of(value))
     return None
 
 
@@ -172,12 +172,9 @@ def _is_splat(array: np.ndarray) -> bool:
     return bool((bits == bits[0]).all())
 
 
-def _array_of(attribute: ir.DenseElementsAttr, kind: TensorType) -> np.ndarray:
-    array = np.asarray(attribute)  # pyright: ignore[reportArgumentType, reportCallIssue]: it has the buffer protocol
-    return array.astype(numpy_dtype(kind.element), copy=False).reshape(kind.shape)
-
-
 def _splat_attribute(value: Any, kind: ir.RankedTensorType) -> ir.DenseElementsAttr:
     if value.dtype == np.bool_:  # a buffer of bools is taken for packed bits
         return ir.DenseElementsAttr.get_splat(kind, ir.BoolAttr.get(bool(value)))
+    if isinstance(kind.element_type, ir.BF16Type):
+        return ir.DenseElementsAttr.get_splat(kind, ir.FloatAttr.get(kind.element_type, float(value)))
     return ir.DenseElementsAttr.get(np.array([value]), type=kind)  # pyright: ignore[reportCallIssue, reportArgumentType]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
 from mlir import ir
 
 from aiopt.passes.spec.base import Level
@@ -12,11 +14,15 @@ from aiopt.support.weights import WeightStore
 
 @dataclass
 class Unit:
-    """A module, its weights, and the remarks passes made on the way."""
+    """A module, its weights, and the remarks passes made on the way.
+
+    calibration: inputs by name that are typical of the net, for passes that must know what values it computes.
+    """
 
     module: ir.Module
     weights: WeightStore = field(default_factory=WeightStore)
     remarks: list[str] = field(default_factory=list)
+    calibration: Mapping[str, np.ndarray] | None = None
 
     @property
     def level(self) -> Level | None:

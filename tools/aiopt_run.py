@@ -57,6 +57,18 @@ def _parser() -> Parser:
     add("--repeat", type=count, default=10, metavar="N", help="timed runs after a first one (default: 10)")
     add("--seed", type=int, default=0, metavar="N", help="seed of the random inputs (default: 0)")
     add("--compare", choices=["onnxruntime", "reference"], help="hold the outputs against another engine's")
+    add(
+        "--amp",
+        choices=["none", "bf16", "f16"],
+        default="none",
+        help="mixed precision: contractions on this type; --compare then wants an SQNR of at least 40 dB instead of a "
+        "difference of at most 1e-4 (default: none)",
+    )
+    add(
+        "--per-layer",
+        action="store_true",
+        help="with --amp: hold the value of each op, on numpy, against that in f32 (slow)",
+    )
     add("--no-cache", action="store_true", help="compile even if the cache has the net, and leave the cache alone")
     add("--info", action="store_true", help="print what a .aio file says of itself, and run nothing")
     add("--json", action="store_true", help="print one JSON object")
@@ -75,6 +87,8 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
         header = artifact.read_header(given.model)
         write_output(None, (json.dumps(header) + "\n" if given.json else artifact.describe(header)).encode())
         return 0
+    if given.per_layer and given.amp == "none":
+        raise OptionError("--per-layer goes with --amp=bf16 or --amp=f16")
     shapes = parse_shapes(given.shape)
     arrays = _load_inputs(given.input)
     start = time.perf_counter()
@@ -83,10 +97,12 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
         reject_shapes(shapes, "a compiled net")
         if given.compare:
             raise OptionError(f"--compare {given.compare} takes the model, not a compiled net")
+        if given.amp != "none":
+            raise OptionError("--amp takes the model; a compiled net has its types in it")
         net = aiopt.load(model, given.threads)
     else:
         model, net = _compile(given, shapes, arrays, journal)
-    facts: dict[str, Any] = {"model": given.model, "threads": net.threads}
+    facts: dict[str, Any] = {"model": given.model, "threads": net.threads, "amp": given.amp}
     facts["compile_seconds"] = time.perf_counter() - start
     journal.record("the compiled net")
     inputs = _fill_inputs(net.inputs, arrays, given.seed)
@@ -96,6 +112,9 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
         journal.record(f"comparing with {given.compare}")
         command.progress(f"comparing with {given.compare} ...")
         compare(facts, given.compare, model, inputs, outputs)
+    if given.per_layer:
+        command.progress("comparing op by op ...")
+        facts["layers"] = _per_layer(model, given.amp, inputs)
     command.progress("")
     write_output(None, (_as_json(facts) if given.json else _as_text(facts)).encode())
     check(facts)
@@ -120,7 +139,19 @@ def _compile(
     source = api.read_source(model)
     shapes = {name: arrays[name].shape for name in source.open_inputs if name in arrays} | shapes
     with pipeline.observed(StepKeeper(journal)):
-        return model, api.compile_static(source, "cpu", given.threads or 1, shapes, not given.no_cache)
+        calibration = _calibration(model, shapes, arrays, given.seed) if given.amp == "f16" else None
+        precision = api.Precision(given.amp, calibration)
+        return model, api.compile_static(source, "cpu", given.threads or 1, shapes, not given.no_cache, precision)
+
+
+def _calibration(model: Path | bytes, shapes: dict[str, tuple[int, ...]], arrays: Arrays, seed: int) -> Arrays:
+    """The inputs of the run, which show how large values get."""
+    from aiopt import driver
+    from aiopt.passes import io
+    from aiopt.passes.interpret import input_types
+
+    unit = driver.load_unit(model, io.new_context(), shapes)
+    return _fill_inputs(input_types(unit.module), arrays, seed)
 
 
 def reject_shapes(shapes: Mapping[str, object], what: str) -> None:
@@ -153,12 +184,16 @@ def _fill_inputs(types: Mapping[str, TensorType], given: Arrays, seed: int) -> A
     """The given arrays, and for the other inputs random ones: N(0, 1), integers 0 to 7, either bool."""
     import numpy as np
 
+    from aiopt.support.types import FLOATS
+
     generator = np.random.default_rng(seed)
     arrays = dict(given)
     for name, kind in types.items():
         if name in arrays:
+            if kind.element == "bf16" and arrays[name].dtype.str == "|V2":  # .npy has no name for it
+                arrays[name] = arrays[name].view(kind.dtype)
             continue
-        if kind.dtype.kind == "f":
+        if kind.element in FLOATS:
             arrays[name] = generator.standard_normal(kind.shape).astype(kind.dtype)
         else:
             arrays[name] = generator.integers(0, 2 if kind.dtype.kind == "b" else 8, kind.shape).astype(kind.dtype)
@@ -202,30 +237,56 @@ def _describe(name: str, array: np.ndarray) -> dict[str, Any]:
         "dtype": str(array.dtype),
         "min": float(array.min()) if some else math.nan,
         "max": float(array.max()) if some else math.nan,
-        "mean": float(array.mean(dtype="f8")) if some else math.nan,
+        "mean": float(array.astype("f8").mean()) if some else math.nan,
     }
 
 
 def compare(facts: dict[str, Any], oracle: str, model: Path | bytes, inputs: Arrays, outputs: Arrays) -> None:
     """Note the difference of every output to what another engine computes from the model and the inputs."""
-    from aiopt.support.compare import relative_difference, run_onnxruntime
+    from dataclasses import asdict
+
+    from aiopt.support.compare import likeness, relative_difference, run_onnxruntime
 
     reference = run_onnxruntime(model, inputs) if oracle == "onnxruntime" else _run_reference(model, inputs)
     facts["compare"] = oracle
     for output in facts["outputs"]:
-        output["difference"] = relative_difference(outputs[output["name"]], reference[output["name"]])
+        have, want = outputs[output["name"]], reference[output["name"]]
+        if facts.get("amp", "none") == "none":
+            output["difference"] = relative_difference(have, want)
+        else:
+            output.update(asdict(likeness(have, want)))
 
 
 def check(facts: dict[str, Any]) -> None:
     """Raise CompileError if an output was compared and is too far off."""
-    from aiopt.support.compare import TOLERANCE
+    from aiopt.support.compare import LEAST_SQNR, TOLERANCE
 
     for output in facts["outputs"]:
-        if not output.get("difference", 0.0) <= TOLERANCE:
+        if "sqnr" in output:
+            if not output["sqnr"] >= LEAST_SQNR:
+                raise CompileError(
+                    f"output '{output['name']}' has an SQNR of {output['sqnr']:.1f} dB to {facts['compare']}; at least "
+                    f"{LEAST_SQNR:g} dB are wanted with --amp={facts['amp']}"
+                )
+        elif not output.get("difference", 0.0) <= TOLERANCE:
             raise CompileError(
                 f"output '{output['name']}' differs from {facts['compare']} by {output['difference']:.3g} of the "
                 f"largest reference value; at most {TOLERANCE:g} is allowed"
             )
+
+
+def _per_layer(model: Path | bytes, amp: str, inputs: Arrays) -> list[dict[str, Any]]:
+    from dataclasses import asdict
+
+    from aiopt import driver
+    from aiopt.passes import io
+    from aiopt.passes.accuracy import per_layer
+
+    shapes = {name: array.shape for name, array in inputs.items()}
+    plain, low = (driver.load_unit(model, io.new_context(), shapes) for _ in range(2))
+    low.calibration = inputs
+    layers = per_layer(plain, low, amp, inputs)
+    return [{"op": one.op, "nodes": one.nodes, "type": one.element, **asdict(one.likeness)} for one in layers]
 
 
 def _run_reference(model: Path | bytes, inputs: Arrays) -> Arrays:
@@ -250,7 +311,17 @@ def _as_text(facts: dict[str, Any]) -> str:
         shape = "x".join(map(str, output["shape"])) or "scalar"
         numbers = ", ".join(f"{key} {output[key]:.6g}" for key in ("min", "max", "mean"))
         difference = f", difference to {facts['compare']} {output['difference']:.3g}" if "compare" in facts else ""
+        if "sqnr" in output:
+            difference = (
+                f", to {facts['compare']}: cosine {output['cosine']:.6f}, SQNR {output['sqnr']:.1f} dB, largest "
+                f"difference {output['difference']:.3g}"
+            )
         lines.append(f"output {output['name']}: {shape} {output['dtype']}, {numbers}{difference}")
+    for layer in facts.get("layers", []):
+        numbers = (
+            f"cosine {layer['cosine']:.6f}, SQNR {layer['sqnr']:.1f} dB, largest difference {layer['difference']:.3g}"
+        )
+        lines.append(f"layer {layer['nodes'] or layer['op']} ({layer['op']}, {layer['type']}): {numbers}")
     milliseconds = facts["seconds_per_run"] * 1e3
     lines.append(f"time per run: {milliseconds:.3f} ms (median of {facts['runs']}, {facts['threads']} threads)")
     lines += [f"{words}: {facts[key]}" for key, words in _REPORTED.items() if key in facts]
@@ -265,5 +336,9 @@ def _as_json(facts: dict[str, Any]) -> str:
     def finite(value: Any) -> Any:
         return None if isinstance(value, float) and not math.isfinite(value) else value
 
-    outputs = [{key: finite(value) for key, value in output.items()} for output in facts["outputs"]]
-    return json.dumps({**facts, "outputs": outputs}, allow_nan=False) + "\n"
+    tables = {
+        key: [{name: finite(value) for name, value in entry.items()} for entry in facts[key]]
+        for key in ("outputs", "layers")
+        if key in facts
+    }
+    return json.dumps({**facts, **tables}, allow_nan=False) + "\n"

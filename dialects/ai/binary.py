@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from aiopt.dialects.ai.dialect import Trait
 from aiopt.dialects.ai.elementwise import Binary
 from aiopt.dialects.ai.numerics import quiet
 from aiopt.dialects.constraints import FloatTensor, NumericTensor
@@ -92,6 +93,7 @@ class PowOp(Binary, name="pow"):
     Source: ONNX Pow-15.
     """
 
+    traits = frozenset({Trait.ELEMENTWISE, Trait.SENSITIVE})
     lhs: Operand[FloatTensor]
     rhs: Operand[FloatTensor]
     out: Result[FloatTensor]

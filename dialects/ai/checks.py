@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from aiopt.support.types import FLOATS, TensorType, numpy_dtype
+from aiopt.support.types import TensorType, holds
 
 
 def check_same_element(**types: TensorType | None) -> None:
@@ -14,9 +14,15 @@ def check_same_element(**types: TensorType | None) -> None:
 
 
 def check_accumulator(acc: str, element: str) -> None:
-    """`acc` can hold sums of `element`: a float type at least as wide."""
-    if acc not in FLOATS or numpy_dtype(acc).itemsize < numpy_dtype(element).itemsize:
+    """`acc` can hold sums of `element`: a float type at least as wide; bf16 itself is too coarse for sums."""
+    if acc == "bf16" or not holds(acc, element):
         raise ValueError(f"acc must be a float type at least as wide as {element}, but is {acc}")
+
+
+def check_bias(bias: TensorType | None, element: str, acc: str) -> None:
+    """The bias of a contraction has the element type of the operands or that of the sums it is added to."""
+    if bias is not None and bias.element not in (element, acc):
+        raise ValueError(f"the operands must have one element type (bias: {bias.element}, others: {element})")
 
 
 def check_axis(axis: int, rank: int) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
-from aiopt.dialects.ai.checks import check_accumulator, check_at_least, check_length, check_same_element
+from aiopt.dialects.ai.checks import check_accumulator, check_bias, check_at_least, check_length, check_same_element
 from aiopt.dialects.ai.dialect import AiDialect, Trait
 from aiopt.dialects.ai.numerics import quiet
 from aiopt.dialects.constraints import FloatTensor
@@ -57,8 +57,9 @@ class ConvTransposeOp(AiDialect.Operation, name="conv_transpose"):
         group: int,
         acc: str,
     ) -> TensorType:
-        check_same_element(input=input, weight=weight, bias=bias)
+        check_same_element(input=input, weight=weight)
         check_accumulator(acc, input.element)
+        check_bias(bias, input.element, acc)
         check_at_least("group", [group], 1)
         rank = input.rank - 2
         if not 1 <= rank <= 3 or weight.rank != input.rank:

@@ -15,6 +15,7 @@ class Trait(Enum):
     POOLING = "folds windows of its operand"
     MOVEMENT = "copies elements to other places without arithmetic"
     VIEW = "same elements in the same memory order; costs nothing on row-major buffers"
+    SENSITIVE = "an error of its operand grows in its result, so that mixed precision computes it in f32"
     CONSTANT = "a value known at compile time"
 
 

@@ -17,7 +17,7 @@ class Comparison(AiDialect.Operation):
     Errors: differing element types; shapes that do not broadcast.
     """
 
-    traits = frozenset({Trait.ELEMENTWISE})
+    traits = frozenset({Trait.ELEMENTWISE, Trait.SENSITIVE})
 
     @staticmethod
     def infer(lhs: TensorType, rhs: TensorType) -> TensorType:

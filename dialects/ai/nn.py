@@ -11,6 +11,7 @@ from aiopt.dialects.ai.checks import (
     check_accumulator,
     check_at_least,
     check_axis,
+    check_bias,
     check_packed_type,
     check_packing,
     check_same_element,
@@ -114,7 +115,7 @@ class ConvOp(AiDialect.Operation, name="conv"):
     counts = (begin + size + end - ((kernel - 1) * dilation + 1)) // stride + 1. pads: all begins, then all ends.
     With `layout` = "channels_last", input and out are [N, *spatial, C]. With `pack` = nr and `filters` = O, weight is
     [blocks, *kernel, C/group, nr] (see packing.py).
-    Types: floats, the same for all; sums are kept in `acc` (default f32, f64 for f64).
+    Types: floats, the same for all; sums are kept in `acc` (default f32, f64 for f64), which the bias may have too.
     Errors: ranks, channels or groups that do not fit; a window larger than the padded input; acc too narrow.
     Source: ONNX Conv-11 (auto_pad and negative pads are the importer's work).
     """
@@ -153,8 +154,9 @@ class ConvOp(AiDialect.Operation, name="conv"):
         **window: list[int],
     ) -> TensorType:
         input, weight = channels_first(input, layout), _plain_filters(weight, group, pack, filters)
-        check_same_element(input=input, weight=weight, bias=bias)
+        check_same_element(input=input, weight=weight)
         check_accumulator(acc, input.element)
+        check_bias(bias, input.element, acc)
         check_at_least("group", [group], 1)
         if weight.rank != input.rank:
             raise ValueError(f"input and weight must have one rank, but have {input.rank} and {weight.rank}")

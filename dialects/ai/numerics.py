@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from aiopt.support.types import is_float, numpy_dtype
+
 # Division by zero, overflow and NaN give the IEEE result without a word, as compiled code does.
 quiet = np.errstate(all="ignore")
 
@@ -13,14 +15,33 @@ def widen(array: np.ndarray) -> np.ndarray:
     return array.astype(np.float32) if array.dtype == np.float16 else array
 
 
+def convert(array: np.ndarray, element: str) -> np.ndarray:
+    """The elements in another type, rounded once (ml_dtypes would round f64 to f32 and that to bf16)."""
+    if element == "bf16" and array.dtype == np.float64:
+        array = _round_to_odd(array)
+    return array.astype(numpy_dtype(element))
+
+
+def _round_to_odd(array: np.ndarray) -> np.ndarray:
+    """f64 to the f32 from which rounding on gives what rounding the f64 itself would.
+
+    Source: Boldo and Melquiond, Emulation of a FMA and correctly-rounded sums, IEEE Trans. Computers 2008.
+    """
+    near = array.astype(np.float32)
+    wide = near.astype(np.float64)
+    exact = (wide == array) | ~np.isfinite(near) | np.isnan(array)
+    toward_zero = np.where(np.abs(wide) > np.abs(array), near.view(np.uint32) - np.uint32(1), near.view(np.uint32))
+    return np.where(exact, near.view(np.uint32), toward_zero | np.uint32(1)).view(np.float32)
+
+
 def lowest(dtype: np.dtype) -> float | int:
     """The neutral element of max: -inf, or the lowest integer."""
-    return -np.inf if dtype.kind == "f" else int(np.iinfo(dtype).min)
+    return -np.inf if is_float(dtype) else int(np.iinfo(dtype).min)
 
 
 def highest(dtype: np.dtype) -> float | int:
     """The neutral element of min: +inf, or the highest integer."""
-    return np.inf if dtype.kind == "f" else int(np.iinfo(dtype).max)
+    return np.inf if is_float(dtype) else int(np.iinfo(dtype).max)
 
 
 def pad(array: np.ndarray, pads: Sequence[int], value: float) -> np.ndarray:

@@ -7,10 +7,10 @@ from mlir import ir
 
 from aiopt.dialects.ai.dialect import AiDialect, Trait
 from aiopt.dialects.ai.elementwise import Unary
-from aiopt.dialects.ai.numerics import quiet
+from aiopt.dialects.ai.numerics import convert, quiet
 from aiopt.dialects.constraints import AnyTensor, FloatTensor, NumericTensor, SignedTensor
 from aiopt.dialects.ext import Operand, Result
-from aiopt.support.types import TensorType, numpy_dtype
+from aiopt.support.types import TensorType
 
 
 class IdentityOp(Unary, name="identity"):
@@ -71,6 +71,7 @@ class ExpOp(Unary, name="exp"):
     Source: ONNX Exp-13.
     """
 
+    traits = frozenset({Trait.ELEMENTWISE, Trait.SENSITIVE})
     input: Operand[FloatTensor]
     out: Result[FloatTensor]
 
@@ -87,6 +88,7 @@ class LogOp(Unary, name="log"):
     Source: ONNX Log-13.
     """
 
+    traits = frozenset({Trait.ELEMENTWISE, Trait.SENSITIVE})
     input: Operand[FloatTensor]
     out: Result[FloatTensor]
 
@@ -103,6 +105,7 @@ class SqrtOp(Unary, name="sqrt"):
     Source: ONNX Sqrt-13.
     """
 
+    traits = frozenset({Trait.ELEMENTWISE, Trait.SENSITIVE})
     input: Operand[FloatTensor]
     out: Result[FloatTensor]
 
@@ -198,7 +201,7 @@ class CastOp(AiDialect.Operation, name="cast"):
     @staticmethod
     @quiet
     def reference(input: np.ndarray, *, to: str) -> np.ndarray:
-        return input.astype(numpy_dtype(to))
+        return convert(input, to)
 
     @staticmethod
     def flops(input: TensorType, *, to: str) -> int:

@@ -18,8 +18,9 @@ from aiopt.passes.unit import Unit
 class Canonicalize(Pass):
     """Remove ops without effect and bring equal computations to one form; results stay equal to the bit.
 
-    Before: identity, cast to the same type, x * 1, x / 1, x - 0.0, x + -0.0, pow(x, 1), relu(relu), neg(neg),
-    reshape(reshape), transpose(transpose), a transpose of unit axes, whole slices, concat of one, no-op broadcasts.
+    Before: identity, cast to the same type or of a widening cast, x * 1, x / 1, x - 0.0, x + -0.0, pow(x, 1),
+    relu(relu), neg(neg), reshape(reshape), transpose(transpose), a transpose of unit axes, whole slices, concat of
+    one, no-op broadcasts.
     After: their operand, or one op. pow(x, 2) is x * x.
     """
 

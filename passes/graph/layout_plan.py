@@ -16,8 +16,10 @@ from aiopt.passes.graph.min_cut import UNBOUNDED
 from aiopt.passes.permutation import is_view, permutation_of
 from aiopt.passes.rewrite import constant_value, defining, flops_of, users
 from aiopt.passes.unit import Unit
+from aiopt.support.types import LOW_FLOATS
 
 CONSTANTS = (ai.ConstantOp, arith.ConstantOp)
+_REGISTER_BLOCKED = LOW_FLOATS | {"f32"}  # elements that templates take
 
 
 @dataclass
@@ -161,6 +163,6 @@ def _cost(form: Form, shape: Sequence[int], nbytes: int) -> int:
 
 
 def _gain(op: ext.Operation) -> int:
-    """Only for what is register-blocked: two spatial dimensions, f32."""
+    """Only for what is register-blocked: two spatial dimensions, elements computed in f32."""
     kind = ext.type_of(op.operation.operands[0])
-    return layout_choice.window_gain(flops_of(op)) if kind.rank == 4 and kind.element == "f32" else 0
+    return layout_choice.window_gain(flops_of(op)) if kind.rank == 4 and kind.element in _REGISTER_BLOCKED else 0

@@ -14,15 +14,16 @@ import numpy as np
 from aiopt.dialects import ext
 from aiopt.dialects.ai import AbsOp, AddOp, CastOp, DivOp, IdentityOp, MulOp, NegOp, PowOp, ReluOp, SubOp
 from aiopt.passes.rewrite import Pattern, Rewriter, defining, splat_value
+from aiopt.support.types import holds, is_float
 
 
 def _is_zero(value: np.generic) -> bool:
-    return bool(value == 0) and not np.signbit(value) if value.dtype.kind == "f" else bool(value == 0)
+    return bool(value == 0) and not np.signbit(value) if is_float(value.dtype) else bool(value == 0)
 
 
 def _is_negative_zero(value: np.generic) -> bool:
     """The zero that changes no addend: -0.0 for floats (0.0 + -0.0 is 0.0), 0 for integers."""
-    return bool(value == 0) and (value.dtype.kind != "f" or bool(np.signbit(value)))
+    return bool(value == 0) and (not is_float(value.dtype) or bool(np.signbit(value)))
 
 
 def _is_one(value: np.generic) -> bool:
@@ -53,6 +54,14 @@ def _drop_same_cast(op: CastOp, rewriter: Rewriter) -> bool:
     return op.input.type == op.out.type and rewriter.replace(op.input)
 
 
+def _merge_casts(op: CastOp, rewriter: Rewriter) -> bool:
+    """cast(cast(x)) -> one cast, where the inner one is to a wider float type and so exact."""
+    inner = defining(op.input)
+    if not isinstance(inner, CastOp) or not holds(ext.type_of(op.input).element, ext.type_of(inner.input).element):
+        return False
+    return rewriter.replace(rewriter.create(CastOp, inner.input, to=ext.type_of(op.out).element))
+
+
 def _merge_repeated(op: AbsOp | ReluOp, rewriter: Rewriter) -> bool:
     """relu(relu(x)) -> relu(x), abs(abs(x)) -> abs(x): the inner result is what the outer leaves alone."""
     return isinstance(defining(op.input), type(op)) and rewriter.replace(op.input)
@@ -77,7 +86,7 @@ _FIRST, _SECOND = (0, 1), (1, 0)
 
 PATTERNS: dict[type[ext.Operation], tuple[Pattern, ...]] = {
     IdentityOp: (_drop_identity,),
-    CastOp: (_drop_same_cast,),
+    CastOp: (_drop_same_cast, _merge_casts),
     AbsOp: (_merge_repeated,),
     ReluOp: (_merge_repeated,),
     NegOp: (_cancel_negations,),

@@ -12,7 +12,7 @@ from mlir.dialects import arith, bufferization, func, memref
 from aiopt.dialects import ai
 from aiopt.dialects.ai import Trait
 from aiopt.dialects.ai.packing import CHANNELS_LAST
-from aiopt.dialects.ext import Operation, type_of
+from aiopt.dialects.ext import Operation, dense_array, type_of
 from aiopt.passes.base import Pass, functions
 from aiopt.passes.lower.linalg import FAMILIES
 from aiopt.passes.lower.linalg.builder import memref_type, stored, tensor_type
@@ -160,7 +160,7 @@ def _convert_main_op(
         buffers[op.results[0]] = _constant_buffer(op.key.value, type_of(op.results[0]))
     elif isinstance(op, arith.ConstantOp):
         kind = type_of(op.result)
-        values = np.array(op.value).reshape(kind.shape).astype(kind.dtype)
+        values = dense_array(ir.DenseElementsAttr(op.value), kind)
         buffers[op.result] = _constant_buffer(unit.weights.add("constant", values), kind)
     else:
         func.ReturnOp([])

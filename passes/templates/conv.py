@@ -13,6 +13,7 @@ from math import gcd
 
 from mlir import ir
 
+from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template
 from aiopt.passes.templates.blocking import choose_block, register_blocks, split
@@ -23,6 +24,7 @@ from aiopt.passes.templates.kernel import Contraction
 from aiopt.passes.templates.matmul import is_pointwise
 from aiopt.passes.templates.reduce import Columns, Rows, reduce_products
 from aiopt.passes.templates.sweep import BLOCKS, ROWS, Sweep, task_rows
+from aiopt.support.types import item_bytes
 
 _TASK_PIXELS = 24
 
@@ -42,8 +44,14 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     block = choose_block(lambda limit: split(geometry.x.count, limit), filters, facts.registers, lanes, vectors)
     nr = block.vectors * lanes
     blocks = geometry.group * -(-filters // nr)
-    weight_bytes = 4 * geometry.y.taps * geometry.x.taps * geometry.depth * geometry.filters
-    image_bytes = 4 * geometry.y.size * geometry.x.size * geometry.channels
+    weight_bytes = (
+        item_bytes(type_of(kernel.root.weight).element)
+        * geometry.y.taps
+        * geometry.x.taps
+        * geometry.depth
+        * geometry.filters
+    )
+    image_bytes = item_bytes(type_of(kernel.root.input).element) * geometry.y.size * geometry.x.size * geometry.channels
     return {
         "lanes": lanes,
         "fma": int(facts.fma),

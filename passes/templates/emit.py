@@ -157,31 +157,42 @@ def zeros(chunk: Chunk) -> ir.Value:
 
 
 def load(buffer: ir.Value, position: Index, chunk: Chunk) -> ir.Value:
-    """The valid lanes of a chunk from a flat buffer, zeros in the others."""
+    """The valid lanes of a chunk from a flat buffer, as f32, zeros in the others."""
+    element = buffer.type.element_type
     if chunk.valid == chunk.lanes:
-        return vector.LoadOp(chunk.kind, buffer, [index(add(position, chunk.offset))]).result
-    whole = zeros(chunk)
+        kind = ir.VectorType.get([chunk.lanes], element)
+        return _widened(vector.LoadOp(kind, buffer, [index(add(position, chunk.offset))]).result, chunk.kind)
+    whole = constant(0.0, ir.VectorType.get([chunk.lanes], element))
     for at, size in _pieces(chunk.valid):
-        kind = ir.VectorType.get([size], ir.F32Type.get())
+        kind = ir.VectorType.get([size], element)
         piece = vector.LoadOp(kind, buffer, [index(add(position, chunk.offset + at))]).result
         whole = vector.InsertStridedSliceOp(piece, whole, [at], [1]).result
-    return whole
+    return _widened(whole, chunk.kind)
 
 
 def store(value: ir.Value, buffer: ir.Value, position: Index, chunk: Chunk) -> None:
-    """Write the valid lanes of a chunk to a flat buffer. In pieces where some are not: masked stores are slow."""
+    """Write the valid lanes of a chunk to a flat buffer, rounded to its type. In pieces where some are not valid:
+    masked stores are slow."""
+    element = buffer.type.element_type
+    if not isinstance(element, ir.F32Type):
+        value = arith.truncf(ir.VectorType.get([chunk.lanes], element), value)
     if chunk.valid == chunk.lanes:
         vector.StoreOp(value, buffer, [index(add(position, chunk.offset))])
         return
     for at, size in _pieces(chunk.valid):
-        kind = ir.VectorType.get([size], ir.F32Type.get())
+        kind = ir.VectorType.get([size], element)
         piece = vector.ExtractStridedSliceOp(kind, value, [at], [size], [1]).result
         vector.StoreOp(piece, buffer, [index(add(position, chunk.offset + at))])
 
 
 def load_scalar(buffer: ir.Value, position: Index, kind: ir.VectorType) -> ir.Value:
-    """One element of a flat buffer in all lanes."""
-    return vector.BroadcastOp(kind, memref.LoadOp(buffer, [index(position)]).result).result
+    """One element of a flat buffer in all lanes, as f32."""
+    return vector.BroadcastOp(kind, _widened(memref.LoadOp(buffer, [index(position)]).result, kind.element_type)).result
+
+
+def _widened(value: ir.Value, kind: ir.Type) -> ir.Value:
+    """As f32: what is stored in 16 bits is computed in 32."""
+    return value if value.type == kind else arith.extf(kind, value)
 
 
 def multiply_add(x: ir.Value, w: ir.Value, total: ir.Value, fma: bool) -> ir.Value:

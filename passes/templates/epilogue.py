@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
+from aiopt.dialects import ai
 from aiopt.dialects.ext import Operation, type_of
 from aiopt.passes.lower.linalg.elementwise import BINARY, UNARY
 from aiopt.passes.lower.linalg.rules import splat_operand
@@ -166,4 +167,6 @@ def _operand(
 
 
 def _expression(op: Operation):
+    if isinstance(op, ai.CastOp):
+        return lambda x: x  # f32 in registers, rounded where it is stored
     return UNARY[type(op)] if type(op) in UNARY else BINARY[type(op)][0]

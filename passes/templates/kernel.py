@@ -12,10 +12,11 @@ from aiopt.dialects.ai import Trait
 from aiopt.dialects.ext import Operation, type_of
 from aiopt.passes.lower.linalg.elementwise import BINARY, UNARY
 from aiopt.passes.lower.linalg.rules import splat_operand
-from aiopt.support.types import TensorType
+from aiopt.support.types import LOW_FLOATS, TensorType
 
-ELEMENT = "f32"  # of operands, sums and result
-POINTWISE = frozenset(UNARY) | frozenset(BINARY)
+ACCUMULATOR = "f32"
+ELEMENTS = LOW_FLOATS | {ACCUMULATOR}  # of what is in memory; in registers all is f32
+POINTWISE = frozenset(UNARY) | frozenset(BINARY) | {ai.CastOp}
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,11 @@ class Contraction:
         return None if self.root.pack is None else ir.IntegerAttr(self.root.pack).value
 
     @property
+    def has_low_result(self) -> bool:
+        """True if sums cannot be kept in the result's buffer until the next part of a reduction."""
+        return type_of(self.result).element in LOW_FLOATS
+
+    @property
     def result(self) -> ir.Value:
         """The value the kernel returns."""
         return (self.epilogue[-1] if self.epilogue else self.root).operation.results[0]
@@ -62,9 +68,9 @@ def read_contraction(function: func.FuncOp, known: frozenset[int]) -> Contractio
     """
     ops = [op for op in function.entry_block.operations if not isinstance(op, (arith.ConstantOp, func.ReturnOp))]
     root = ops[0] if ops else None
-    if not isinstance(root, (ai.MatMulOp, ai.ConvOp)) or str(root.acc.value) != ELEMENT:
+    if not isinstance(root, (ai.MatMulOp, ai.ConvOp)) or str(root.acc.value) != ACCUMULATOR:
         return None
-    if not all(isinstance(value, ir.BlockArgument) for value in root.operation.operands):
+    if not all(isinstance(v, ir.BlockArgument) and type_of(v).element in ELEMENTS for v in root.operation.operands):
         return None
     epilogue = tuple(op for op in ops[1:] if isinstance(op, Operation))
     weight = weight_of(root)
@@ -73,7 +79,7 @@ def read_contraction(function: func.FuncOp, known: frozenset[int]) -> Contractio
     if len(epilogue) != len(ops) - 1 or not all(_is_pointwise(op, found.out) for op in epilogue):
         return None
     end = function.entry_block.operations[len(function.entry_block.operations) - 1]
-    return found if list(end.operands) == [found.result] and found.out.element == ELEMENT else None
+    return found if list(end.operands) == [found.result] else None
 
 
 def _is_single_use(value: ir.Value) -> bool:
@@ -81,7 +87,8 @@ def _is_single_use(value: ir.Value) -> bool:
 
 
 def _is_pointwise(op: Operation, out: TensorType) -> bool:
-    if type(op) not in POINTWISE or type_of(op.operation.results[0]) != out:
+    kind = type_of(op.operation.results[0])
+    if type(op) not in POINTWISE or kind.shape != out.shape or kind.element not in ELEMENTS:
         return False
     return all(_is_side_operand(value) for value in op.operation.operands)
 
@@ -89,7 +96,7 @@ def _is_pointwise(op: Operation, out: TensorType) -> bool:
 def _is_side_operand(value: ir.Value) -> bool:
     """A value the epilogue can have in registers: an op's result, a constant of equal elements, an argument."""
     if isinstance(value, ir.BlockArgument):
-        return type_of(value).element == ELEMENT
+        return type_of(value).element in ELEMENTS
     owner = value.owner.opview if isinstance(value.owner, ir.Operation) else value.owner
     return isinstance(owner, Operation) or splat_operand(value) is not None
 

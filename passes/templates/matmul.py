@@ -21,6 +21,7 @@ from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Result, Tile, folds
 from aiopt.passes.templates.kernel import Contraction
 from aiopt.passes.templates.reduce import Columns, Rows, reduce_products
+from aiopt.support.errors import CompileError
 
 _TASKS_PER_CORE = 4
 # The part of the L2 cache for a panel. Were it small enough for L1, sums would pass through memory more often: slower.
@@ -101,7 +102,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     block = choose_block(lambda rows: cut(product.m, rows), product.n, facts.registers, lanes, vectors)
     mr, nr = block.rows, block.vectors * lanes
     reused = product.m > 2 * mr
-    limit = facts.l2_bytes // _PANEL_PART // (4 * nr) if reused else product.k
+    limit = facts.l2_bytes // _PANEL_PART // (4 * nr) if reused and not kernel.has_low_result else product.k
     kc = -(-product.k // -(-product.k // max(limit, 1)))
     tiles, panels = -(-product.m // mr), -(-product.n // nr)
     tiles = min(tiles, max(1, facts.l2_bytes // 2 // (4 * kc * mr)))
@@ -129,7 +130,8 @@ def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
     return {
         "mr": sorted({block.rows for block in blocks}),
         "nr": sorted({block.vectors * facts.lanes for block in blocks}) if kernel.pack is None else [kernel.pack],
-        "kc": [size for size in (64, 128, 192, 256, 384, 512, 1024, 2048) if size < k] + [k],
+        "kc": [size for size in (64, 128, 192, 256, 384, 512, 1024, 2048) if size < k and not kernel.has_low_result]
+        + [k],
         "tiles": range(1, product.m + 1),
         "panels": range(1, -(-product.n // facts.lanes) + 1),
     }
@@ -210,6 +212,10 @@ def _rest(total: int, part: int) -> int:
 
 def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
     product = _read(kernel)
+    if kernel.has_low_result and parameters["kc"] < product.k:
+        raise CompileError(
+            f"the template 'matmul' keeps sums in a {type_of(kernel.result)} result: kc must be {product.k}"
+        )
     result = Result.of(kernel, buffers, product.bias, product.shape)
     lhs, rhs = emit.flat(buffers[product.lhs]), emit.flat(buffers[product.rhs])
     emitter = _Emitter(product, parameters, result, lhs, rhs, kernel.root.pack is not None)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from aiopt.cache import NetCache, cache_key
 from aiopt.source import Source, read_source
 from aiopt.specialize import SpecializingNet
 from aiopt.support import options
-from aiopt.support.errors import OutputError
+from aiopt.support.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
     from aiopt.runtime.net import CompiledNet
 
+NO_AMP = "none"
+AMP = (NO_AMP, "bf16", "f16")
 KEPT = 8  # nets of how many shapes a SpecializingNet keeps
 Shapes = Mapping[str, Sequence[int]]
 
@@ -25,6 +31,8 @@ def compile(
     target: str = "cpu",
     threads: int = 1,
     shapes: Shapes | None = None,
+    amp: str = NO_AMP,
+    calibration: Mapping[str, np.ndarray] | None = None,
     cache: bool = True,
     keep: int = KEPT,
 ) -> CompiledNet | SpecializingNet:
@@ -34,29 +42,65 @@ def compile(
     shapes: the full shape of each input whose dimensions the model leaves open, by name. Without any, such a model
     becomes a SpecializingNet: it is compiled at the first call of each shape, and the nets of the last `keep` shapes
     are kept.
+    amp: "bf16" or "f16": let convolutions and matrix products compute on this type, with sums in f32 (mixed precision);
+    "none": the model's types. `report()["amp"]` says what was done.
+    calibration: inputs by name that are typical of the net. f16 needs them: what they show to grow too large stays f32.
     cache: look for the net on disk first, and keep it there for next time (ONNX models only; see aiopt.support.options
     for the environment variables). `report()["cache"]` is "hit", "miss" or "off".
     Raises AioptError (ModelError, UnsupportedError, InputError, OptionError, CompileError) in one line.
     """
+    precision = Precision(amp, calibration)
     source = read_source(model)
     if shapes or not source.open_inputs:
-        return compile_static(source, target, threads, shapes, cache)
+        return compile_static(source, target, threads, shapes, cache, precision)
     return SpecializingNet(
-        source.name or "net", source.inputs, partial(_specialize, source, target, threads, cache), keep
+        source.name or "net", source.inputs, partial(_specialize, source, target, threads, cache, precision), keep
     )
 
 
-def compile_static(source: Source, target: str, threads: int, shapes: Shapes | None, cache: bool) -> CompiledNet:
+@dataclass(frozen=True)
+class Precision:
+    """Mixed precision: the type, and inputs to look at the net's values with. Raises OptionError for another type."""
+
+    amp: str = NO_AMP
+    calibration: Mapping[str, np.ndarray] | None = None
+
+    def __post_init__(self) -> None:
+        if self.amp not in AMP:
+            raise OptionError(f"amp is one of {', '.join(AMP)}, not '{self.amp}'")
+
+    def facts(self) -> list[Any]:
+        """What a compiled net depends on."""
+        if self.amp != "f16" or self.calibration is None:
+            return [self.amp]
+        arrays = [[name, str(a.dtype), a.shape, hashlib.sha256(a.tobytes()).hexdigest()] for name, a in self._given()]
+        return [self.amp, arrays]
+
+    def _given(self) -> list[tuple[str, np.ndarray]]:
+        return sorted((self.calibration or {}).items())
+
+
+FULL = Precision()
+
+
+def compile_static(
+    source: Source,
+    target: str,
+    threads: int,
+    shapes: Shapes | None,
+    cache: bool,
+    precision: Precision = FULL,
+) -> CompiledNet:
     """`compile` for one set of shapes: InputError if any is missing."""
     key = None
     if cache and source.is_whole and source.digest and options.cache_wanted():
-        key = cache_key(source.digest, source.name, target, shapes)
+        key = cache_key(source.digest, source.name, target, shapes, precision.facts())
     if key is None:
-        return _compile(source, target, threads, shapes, "off")
+        return _compile(source, target, threads, shapes, precision, "off")
     nets = NetCache.default()
     if net := nets.load(key, threads):
         return net
-    net = _compile(source, target, threads, shapes, "miss")
+    net = _compile(source, target, threads, shapes, precision, "miss")
     try:
         nets.save(key, net)
     except OutputError as error:  # the net is good; that it could not be kept is in its report
@@ -65,14 +109,29 @@ def compile_static(source: Source, target: str, threads: int, shapes: Shapes | N
 
 
 def _specialize(
-    source: Source, target: str, threads: int, cache: bool, shapes: dict[str, tuple[int, ...]]
+    source: Source,
+    target: str,
+    threads: int,
+    cache: bool,
+    precision: Precision,
+    shapes: dict[str, tuple[int, ...]],
 ) -> CompiledNet:
     source.require_unchanged()
-    return compile_static(source, target, threads, shapes, cache)
+    return compile_static(source, target, threads, shapes, cache, precision)
 
 
-def _compile(source: Source, target: str, threads: int, shapes: Shapes | None, cache: str) -> CompiledNet:
+def _compile(
+    source: Source, target: str, threads: int, shapes: Shapes | None, precision: Precision, cache: str
+) -> CompiledNet:
     from aiopt import driver  # brings mlir and onnx
 
     facts = {"source_sha256": source.digest, "cache": cache}
-    return driver.compile(source.model, target=target, threads=threads, shapes=shapes, facts=facts)
+    return driver.compile(
+        source.model,
+        target=target,
+        threads=threads,
+        shapes=shapes,
+        amp=precision.amp,
+        calibration=precision.calibration,
+        facts=facts,
+    )

@@ -82,8 +82,12 @@ class NetCache:
                 yield status.st_mtime, status.st_size, path
 
 
-def cache_key(digest: str, name: str, target: str, shapes: Mapping[str, Sequence[int]] | None) -> str | None:
+def cache_key(
+    digest: str, name: str, target: str, shapes: Mapping[str, Sequence[int]] | None, extra: Sequence[Any] = ()
+) -> str | None:
     """The key of a net; None if the shapes are no shapes, which the frontend says best.
+
+    extra: more that the net depends on, of JSON's types.
 
     The pipelines are made by the compiler's sources from the machine's facts, so their text is in the key with these.
     """
@@ -91,7 +95,7 @@ def cache_key(digest: str, name: str, target: str, shapes: Mapping[str, Sequence
         given = {str(name): [int(size) for size in shape] for name, shape in (shapes or {}).items()}
     except (TypeError, ValueError, AttributeError):
         return None
-    facts = [digest, name, target, given, _machine(), _compiler(), artifact.FORMAT, ABI_VERSION]
+    facts = [digest, name, target, given, list(extra), _machine(), _compiler(), artifact.FORMAT, ABI_VERSION]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:40]
 
 

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 from mlir import ir
 
 from aiopt.frontend.onnx import import_model
@@ -30,12 +31,15 @@ def compile(
     target: str = "cpu",
     threads: int = 1,
     shapes: Shapes | None = None,
+    amp: str = "none",
+    calibration: Mapping[str, np.ndarray] | None = None,
     facts: Mapping[str, Any] = MappingProxyType({}),
 ) -> CompiledNet:
     """Compile a model into a callable net, whatever the cache has (aiopt.compile looks there first).
 
     model: a path or bytes of an ONNX file, a path of MLIR text or bytecode at any level, a ModelProto or a Module.
     shapes: the full shape of each input whose dimensions the model leaves open, by name.
+    amp, calibration: the type for ai-amp (bf16 or f16), and inputs it may run the net on.
     facts: more for the report.
     Raises AioptError (ModelError, UnsupportedError, InputError, OptionError, CompileError) in one line.
     """
@@ -45,7 +49,8 @@ def compile(
     clock = _Clock()
     with clock.stage("load"):
         unit = load_unit(model, io.new_context(), shapes)
-    report = {**_lower(unit, chosen, clock), **facts}
+        unit.calibration = calibration
+    report = {**_lower(unit, chosen, clock, amp), **facts}
     with clock.stage("codegen"):
         code = chosen.build(unit)
     with clock.stage("link"):
@@ -76,12 +81,14 @@ def emit(unit: Unit, kind: str, target: str = "cpu") -> bytes:
     return chosen.emit(unit, kind)
 
 
-def _lower(unit: Unit, target: Target, clock: _Clock) -> dict[str, Any]:
+def _lower(unit: Unit, target: Target, clock: _Clock, amp: str = "none") -> dict[str, Any]:
     """Run the remaining stages; what the report can say of the net."""
     adopt(unit)
     assert unit.level is not None
     summary: dict[str, Any] = {"kernels": [], "launches": 0, "compile_seconds": clock.seconds}
-    stages = remaining_stages(target.stages(), unit.level)
+    if amp != "none" and unit.level is not Level.GRAPH:
+        raise OptionError(f"amp={amp} takes a model or IR of level graph, this is at level {unit.level.value}")
+    stages = remaining_stages(target.stages(amp), unit.level)
     for stage in [None, *stages]:
         if stage is not None:
             with clock.stage(stage.name):
@@ -92,6 +99,8 @@ def _lower(unit: Unit, target: Target, clock: _Clock) -> dict[str, Any]:
     summary.update(report.sizes(unit.module), versions=_versions())
     summary["pipeline"] = ",".join(stage.pipeline for stage in stages)
     summary["target"] = target.facts()
+    if amp != "none":
+        summary["amp"] = report.amp(unit.module, unit.remarks)
     return summary
 
 

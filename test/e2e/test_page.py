@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from PIL import Image
 
 import aiopt
@@ -17,11 +18,12 @@ GROW = 0.8  # the detector marks a line's core: so much of its height is added o
 WIDTH = 480  # what the recogniser is compiled for
 
 
-def test_reads_a_page_of_ten_lines() -> None:
+@pytest.mark.parametrize("amp", ["none", "bf16"])
+def test_reads_a_page_of_ten_lines(amp: str) -> None:
     """No character wrong, spaces aside."""
     page = models.render_page(LINES[:10], FONT_SIZE, PAGE)
-    detector = aiopt.compile(models.detector(), shapes={"x": (1, 3, *PAGE)})
-    reader = aiopt.compile(models.recogniser(), shapes={"x": (1, 3, HEIGHT, WIDTH)})
+    detector = aiopt.compile(models.detector(), shapes={"x": (1, 3, *PAGE)}, amp=amp)
+    reader = aiopt.compile(models.recogniser(), shapes={"x": (1, 3, HEIGHT, WIDTH)}, amp=amp)
     try:
         probability = detector(*models.page_input(page).values())[0][0, 0]
         boxes = find_lines(probability)

@@ -66,7 +66,7 @@ def _lower_conv(op: ai.ConvOp, x: Operand, weight: Operand, bias: Operand | None
     border = ([0, *low, 0], [0, *high, 0]) if is_last else ([0, 0, *low], [0, 0, *high])
     padded, total = pad(x.value, x.type, *border, 0), TensorType(out.shape, acc)
     axis = out.rank - 1 if is_last else 1
-    init = filled(total, 0) if bias is None else _broadcast_bias(bias, total, out.element, axis)
+    init = filled(total, 0) if bias is None else _broadcast_bias(bias, total, axis)
     channels, blocks = _channels(op, weight.type)
     filters = weight.value
     if len(channels.kept) == 2:
@@ -123,7 +123,9 @@ def _expressions(name: str, loop: dict[str, ir.AffineExpr], kernel: list[str]) -
     return [loop[k] for k in kernel] if name == "k" else [zero() if name == "0" else loop[name]]
 
 
-def _broadcast_bias(bias: Operand, total: TensorType, element: str, axis: int) -> ir.Value:
+def _broadcast_bias(bias: Operand, total: TensorType, axis: int) -> ir.Value:
     loops = dims(total.rank)
     inputs = [(bias.value, [loops[axis]])]
-    return generic(inputs, (empty(total), loops), [PARALLEL] * total.rank, lambda b, _: cast(b, element, total.element))
+    return generic(
+        inputs, (empty(total), loops), [PARALLEL] * total.rank, lambda b, _: cast(b, bias.type.element, total.element)
+    )

@@ -45,7 +45,7 @@ def _lower_conv_transpose(op: ai.ConvTransposeOp, x: Operand, weight: Operand, b
     if bias is not None:
         loops = dims(out.rank)
         inputs = [(value, loops), (bias.value, [loops[1]])]
-        value = pointwise(inputs, total, lambda v, b: arith.addf(v, cast(b, out.element, acc)))
+        value = pointwise(inputs, total, lambda v, b: arith.addf(v, cast(b, bias.type.element, acc)))
     return rounded(value, out, acc)
 
 

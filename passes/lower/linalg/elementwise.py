@@ -11,7 +11,7 @@ from aiopt.dialects import ai
 from aiopt.dialects.ext import Operation, type_of
 from aiopt.passes.lower.linalg.builder import PARALLEL, Scalar, constant, dims, empty, generic, is_float, pointwise
 from aiopt.passes.lower.linalg.rules import Operand, lowers
-from aiopt.support.types import FLOATS, UNSIGNED, TensorType
+from aiopt.support.types import FLOATS, LOW_FLOATS, UNSIGNED, TensorType
 
 Expression = Callable[..., Scalar]
 
@@ -74,9 +74,26 @@ def elementwise(operands: list[Operand], out: TensorType, expression: Expression
     return pointwise(inputs, out, body)
 
 
+def computed(expression: Expression, element: str) -> Expression:
+    """The expression on f16 and bf16, which are computed in f32.
+
+    `contract` lets the rounding between one op and the next in a kernel go, so that values are rounded once, where they
+    are stored.
+    """
+    if element not in LOW_FLOATS:
+        return expression
+    contract = arith.FastMathFlags.contract
+
+    def body(*scalars: Scalar) -> Scalar:
+        wide = [arith.extf(ir.F32Type.get(), x, fastmath=contract) for x in scalars]
+        return arith.truncf(scalars[0].type, expression(*wide), fastmath=contract)
+
+    return body
+
+
 @lowers(*UNARY)
 def _lower_unary(op: Operation, operand: Operand) -> ir.Value:
-    return elementwise([operand], type_of(op.results[0]), UNARY[type(op)])
+    return elementwise([operand], type_of(op.results[0]), computed(UNARY[type(op)], operand.type.element))
 
 
 @lowers(*BINARY)
@@ -84,7 +101,7 @@ def _lower_binary(op: Operation, lhs: Operand, rhs: Operand) -> ir.Value:
     floating, signed, unsigned = BINARY[type(op)]
     element = lhs.type.element
     expression = floating if element in FLOATS else unsigned if element in UNSIGNED else signed
-    return elementwise([lhs, rhs], type_of(op.results[0]), expression)
+    return elementwise([lhs, rhs], type_of(op.results[0]), computed(expression, element))
 
 
 @lowers(ai.BroadcastToOp)
@@ -105,9 +122,11 @@ def cast(x: Scalar, source: str, target: str) -> Scalar:
     if source == "i1":
         source = "ui8"
     kind = ir.Type.parse(target.removeprefix("u"))
-    if (source, target) == ("f64", "f16"):
+    if source == "f64" and target in LOW_FLOATS:
         x = _round_to_odd(x)
     if source in FLOATS and target in FLOATS:
+        if source != target and {source, target} == LOW_FLOATS:
+            x = arith.extf(ir.F32Type.get(), x)
         wider = ir.FloatType(kind).width - ir.FloatType(x.type).width
         return arith.extf(kind, x) if wider > 0 else arith.truncf(kind, x) if wider < 0 else x
     if source in FLOATS:
@@ -122,10 +141,10 @@ def cast(x: Scalar, source: str, target: str) -> Scalar:
 
 
 def _round_to_odd(x: Scalar) -> Scalar:
-    """f64 to the f32 from which rounding to f16 gives what rounding x itself would.
+    """f64 to the f32 from which rounding to f16 or bf16 gives what rounding x itself would.
 
     x86 has no direct conversion, and the one of compiler-rt is not in libm. Where f32 is not exact, the neighbour of x
-    with an odd last bit can never stand half-way between two f16 (Boldo and Melquiond, 2008).
+    with an odd last bit can never stand half-way between two of them (Boldo and Melquiond, 2008).
     """
     single, bits = ir.F32Type.get(), ir.IntegerType.get_signless(32)
     near = arith.truncf(single, x)
@@ -157,7 +176,7 @@ def _lower_batch_norm(op: ai.BatchNormOp, x: Operand, *statistics: Operand) -> i
         deviation = math.sqrt(arith.addf(variance, constant(epsilon, variance.type)))
         return arith.addf(arith.mulf(arith.divf(arith.subf(x, mean), deviation), scale), bias)
 
-    return pointwise(inputs, out, body)
+    return pointwise(inputs, out, computed(body, out.element))
 
 
 def scaled(value: ir.Value, out: TensorType, expression: Expression) -> ir.Value:

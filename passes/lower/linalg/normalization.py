@@ -13,14 +13,14 @@ from aiopt.passes.lower.linalg.builder import Scalar, constant
 from aiopt.passes.lower.linalg.elementwise import cast, elementwise, scaled
 from aiopt.passes.lower.linalg.reduction import sum_over
 from aiopt.passes.lower.linalg.rules import Operand, Squeezed, lowers
-from aiopt.support.types import TensorType
+from aiopt.support.types import LOW_FLOATS, TensorType
 
 
 @lowers(ai.LayerNormOp)
 def _lower_layer_norm(op: ai.LayerNormOp, x: Operand, scale: Operand, bias: Operand | None) -> ir.Value:
-    """(x - mean) / sqrt(mean((x - mean)^2) + epsilon) * scale + bias, in f32 for f16."""
+    """(x - mean) / sqrt(mean((x - mean)^2) + epsilon) * scale + bias, in f32 for f16 and bf16."""
     kind, axis, epsilon = type_of(op.results[0]), op.axis.value, op.epsilon.value
-    wide = TensorType(kind.shape, "f32" if kind.element == "f16" else kind.element)
+    wide = TensorType(kind.shape, "f32" if kind.element in LOW_FLOATS else kind.element)
     axes = list(range(axis, kind.rank))
     rows = wide.with_shape(*(1 if a in axes else n for a, n in enumerate(kind.shape)))
     count = prod(kind.shape[axis:])

@@ -24,11 +24,11 @@ from aiopt.passes.lower.linalg.builder import (
 from aiopt.passes.lower.linalg.contraction import pad
 from aiopt.passes.lower.linalg.elementwise import Expression, cast, elementwise, scaled
 from aiopt.passes.lower.linalg.rules import Operand, Squeezed, lowers
-from aiopt.support.types import FLOATS, UNSIGNED, TensorType
+from aiopt.support.types import FLOATS, LOW_FLOATS, UNSIGNED, TensorType
 
 Combine = Callable[[Scalar, Scalar], Scalar]
 Fold = tuple[float | int, Combine]  # the neutral element and how two values become one
-_WIDER = {"f16": "f32", "f32": "f64"}
+_WIDER = {"bf16": "f32", "f16": "f32", "f32": "f64"}
 
 
 def _maximum(element: str) -> Combine:
@@ -128,22 +128,34 @@ def _lower_mean(op: Operation, x: Operand) -> ir.Value | Squeezed:
 
 @lowers(ai.ReduceMaxOp)
 def _lower_max(op: Operation, x: Operand) -> ir.Value | Squeezed:
-    element = x.type.element
-    return _squeezed(op, _fold(x.value, x.type, _axes(op), element, _lowest(x.type), _maximum(element)))
+    return _squeezed(op, _extreme(op, x, _lowest(x.type), _maximum(x.type.element)))
 
 
 @lowers(ai.ReduceMinOp)
 def _lower_min(op: Operation, x: Operand) -> ir.Value | Squeezed:
+    return _squeezed(op, _extreme(op, x, _highest(x.type), _minimum(x.type.element)))
+
+
+def _extreme(op: Operation, x: Operand, start: float, combine: Combine) -> ir.Value:
+    """The largest or smallest element over the op's axes; f16 and bf16 are compared as f32."""
     element = x.type.element
-    return _squeezed(op, _fold(x.value, x.type, _axes(op), element, _highest(x.type), _minimum(element)))
+    acc = _computed(element)
+    found = _fold(x.value, x.type, _axes(op), acc, start, combine)
+    kept = [n for axis, n in enumerate(x.type.shape) if axis not in _axes(op)]
+    return found if acc == element else scaled(found, x.type.with_shape(*kept), lambda v: cast(v, acc, element))
+
+
+def _computed(element: str) -> str:
+    """The type in which elements are computed."""
+    return "f32" if element in LOW_FLOATS else element
 
 
 @lowers(ai.SoftmaxOp)
 def _lower_softmax(op: ai.SoftmaxOp, x: Operand) -> ir.Value:
-    """exp(x - max) / sum, in f32 for f16."""
+    """exp(x - max) / sum, in f32 for f16 and bf16."""
     kind = type_of(op.results[0])
     axis = op.axis.value
-    wide = TensorType(kind.shape, "f32" if kind.element == "f16" else kind.element)
+    wide = TensorType(kind.shape, _computed(kind.element))
     value = x.value if wide == kind else scaled(x.value, wide, lambda v: cast(v, kind.element, wide.element))
     rows = wide.with_shape(*(1 if a == axis else n for a, n in enumerate(kind.shape)))
     peak = _fold(value, wide, [axis], wide.element, float("-inf"), arith.maximumf)
@@ -180,10 +192,14 @@ def _pool(
 
 
 def _fold_windows(
-    op: ai.MaxPoolOp | ai.AvgPoolOp, x: Operand, windows: tuple[list[int], list[int], list[int]], fold: Fold
+    op: ai.MaxPoolOp | ai.AvgPoolOp,
+    x: Operand,
+    out: TensorType,
+    windows: tuple[list[int], list[int], list[int]],
+    fold: Fold,
 ) -> ir.Value:
-    """Fold the windows of an op's input, which its start value surrounds."""
-    spatial, pads, out = x.type.rank - 2, list(op.pads), type_of(op.results[0])
+    """Fold the windows of an op's input, which its start value surrounds, in the element type of `out`."""
+    spatial, pads = x.type.rank - 2, list(op.pads)
     if op.layout is None:
         padded = pad(x.value, x.type, [0, 0, *pads[:spatial]], [0, 0, *pads[spatial:]], fold[0])
         return _pool(padded, out, windows, False, fold)
@@ -232,16 +248,23 @@ def _pool_inside(
 @lowers(ai.MaxPoolOp)
 def _lower_max_pool(op: ai.MaxPoolOp, x: Operand) -> ir.Value:
     windows = list(op.kernel), list(op.strides), list(op.dilations)
-    return _fold_windows(op, x, windows, (_lowest(x.type), _maximum(x.type.element)))
+    out = type_of(op.results[0])
+    acc, combine = _computed(out.element), _maximum(out.element)
+    fold = (_lowest(x.type), lambda largest, v: combine(largest, cast(v, out.element, acc)))
+    found = _fold_windows(op, x, TensorType(out.shape, acc), windows, fold)
+    return found if acc == out.element else scaled(found, out, lambda v: cast(v, acc, out.element))
 
 
 @lowers(ai.AvgPoolOp)
 def _lower_avg_pool(op: ai.AvgPoolOp, x: Operand) -> ir.Value:
     out, is_last = type_of(op.results[0]), op.layout is not None
     spatial, pads, kernel, strides = out.rank - 2, list(op.pads), list(op.kernel), list(op.strides)
-    total = _fold_windows(op, x, (kernel, strides, [1] * spatial), (0, arith.addf))
+    element = out.element
+    acc = _computed(element)
+    fold = (0, lambda total, v: arith.addf(total, cast(v, element, acc)))
+    total = _fold_windows(op, x, TensorType(out.shape, acc), (kernel, strides, [1] * spatial), fold)
     if op.count_include_pad.value or not any(pads):
-        return scaled(total, out, lambda v: arith.divf(v, constant(prod(kernel), v.type)))
+        return scaled(total, out, lambda v: cast(arith.divf(v, constant(prod(kernel), v.type)), acc, element))
     first = 1 if is_last else 2  # spatial dimension
     extents = list(x.type.shape[first : first + spatial])
 
@@ -251,7 +274,7 @@ def _lower_avg_pool(op: ai.AvgPoolOp, x: Operand) -> ir.Value:
         for other in counts[1:]:
             count = arith.muli(count, other)
         wide = arith.index_cast(ir.IntegerType.get_signless(64), count)
-        return arith.divf(v, arith.sitofp(v.type, wide))
+        return cast(arith.divf(v, arith.sitofp(v.type, wide)), acc, element)
 
     return scaled(total, out, divided)
 

@@ -19,6 +19,7 @@ _TYPES = {
     "ui16": "uint16_t",
     "ui32": "uint32_t",
     "ui64": "uint64_t",
+    "bf16": "uint16_t",
     "f16": "uint16_t",
     "f32": "float",
     "f64": "double",

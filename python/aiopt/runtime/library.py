@@ -14,7 +14,7 @@ ABI_VERSION = 2
 MOST_THREADS = 1024
 
 # enum aiopt_dtype -> the element as aiopt.support.types spells it
-ELEMENTS = ("i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f16", "f32", "f64")
+ELEMENTS = ("i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f16", "f32", "f64", "bf16")
 
 # enum aiopt_status -> what went wrong
 STATUS = {

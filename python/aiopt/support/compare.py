@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from aiopt.support.errors import CompileError, OptionError
+from aiopt.support.types import is_float
 
 TOLERANCE = 1e-4  # of the largest absolute reference value, for f32 networks
+LEAST_SQNR = 40.0  # decibels, for networks in mixed precision
 
 
 def relative_difference(output: np.ndarray, reference: np.ndarray) -> float:
@@ -22,16 +26,40 @@ def relative_difference(output: np.ndarray, reference: np.ndarray) -> float:
     if output.shape != reference.shape:
         return float("inf")
     finite = np.isfinite(reference)
-    if not np.array_equal(output[~finite], reference[~finite], equal_nan=reference.dtype.kind == "f"):
+    if not np.array_equal(output[~finite], reference[~finite], equal_nan=is_float(reference.dtype)):
         return float("inf")
     if not np.isfinite(output[finite]).all():
         return float("inf")
     if not finite.any():
         return 0.0
-    wide = np.float64 if reference.dtype.kind == "f" else np.int64
+    wide = np.float64 if is_float(reference.dtype) else np.int64
     want, have = reference[finite].astype(wide), output[finite].astype(wide)
     largest = float(np.abs(want).max())
     return float(np.abs(have - want).max()) / (largest or 1.0)
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """How near an output is to its reference: the cosine of both as vectors, the signal to quantisation noise ratio in
+    decibels (infinite where they are equal), the largest absolute difference."""
+
+    cosine: float
+    sqnr: float
+    difference: float
+
+
+def likeness(output: np.ndarray, reference: np.ndarray) -> Likeness:
+    """The likeness of an output to a reference of its shape; the worst there is where one is not finite."""
+    have, want = np.asarray(output).astype(np.float64).ravel(), np.asarray(reference).astype(np.float64).ravel()
+    if have.shape != want.shape or not np.array_equal(np.isfinite(have), np.isfinite(want)):
+        return Likeness(0.0, -math.inf, math.inf)
+    have, want = have[np.isfinite(want)], want[np.isfinite(want)]
+    if np.array_equal(have, want):
+        return Likeness(1.0, math.inf, 0.0)
+    signal, noise = float(want @ want), float((have - want) @ (have - want))
+    lengths = math.sqrt(signal * float(have @ have))
+    ratio = 10 * math.log10(signal / noise) if signal else -math.inf
+    return Likeness(float(have @ want) / lengths if lengths else 0.0, ratio, float(np.abs(have - want).max()))
 
 
 def run_onnxruntime(model: Path | bytes, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -28,8 +28,8 @@ class Target(ABC):
     kinds: ClassVar[tuple[str, ...]]  # what `emit` can make
 
     @abstractmethod
-    def stages(self) -> list[Stage]:
-        """The stages in order, from GRAPH to the level `emit` takes."""
+    def stages(self, amp: str = "none") -> list[Stage]:
+        """The stages in order, from GRAPH to the level `emit` takes; amp: see ai-kernels-pipeline."""
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 // RUN: aiopt -p ai-verify %s | aiopt -p ai-verify | filecheck %s
 // RUN: sed 's/f16/i16/g' %s | not aiopt -p ai-verify 2>&1 | filecheck %s --check-prefix=FLOAT
 // RUN: sed 's/i8/ui8/g' %s | not aiopt -p ai-verify 2>&1 | filecheck %s --check-prefix=SIGNED
-// RUN: sed 's/to = i1/to = bf16/' %s | not aiopt -p ai-verify 2>&1 | filecheck %s --check-prefix=CAST
+// RUN: sed 's/to = i1/to = f128/' %s | not aiopt -p ai-verify 2>&1 | filecheck %s --check-prefix=CAST
 // RUN: sed 's/tensor<5xi1>/tensor<?xi1>/' %s | not aiopt -p ai-verify 2>&1 | filecheck %s --check-prefix=STATIC
 // RUN: sed 's/{to = i1}/{}/' %s | not aiopt -p ai-verify 2>&1 | filecheck %s --check-prefix=MISSING
 
@@ -39,7 +39,7 @@ func.func @signed(%x: tensor<5xi8>) {
 
 // CHECK-LABEL: func.func @cast
 // CHECK: "ai.cast"(%{{.*}}) {to = i1} : (tensor<5xf32>) -> tensor<5xi1>
-// CAST: error: {{.*}}ai.cast: no tensor of aiopt has elements of type bf16
+// CAST: error: {{.*}}ai.cast: no tensor of aiopt has elements of type f128
 // STATIC: error: {{.*}}ranked tensor of static shape, got tensor<?xi1>
 // MISSING: error: {{.*}}attribute "to" is expected but not provided
 func.func @cast(%x: tensor<5xf32>) {

@@ -193,7 +193,7 @@ def test_missing_attributes_are_errors(context, key):
         ("relu", "ui8", "must be a tensor of signed numbers"),
         ("exp", "i32", "must be a tensor of floats"),
         ("abs", "i1", "must be a tensor of numbers"),
-        ("identity", "bf16", "must be a tensor, but"),
+        ("identity", "f128", "must be a tensor, but"),
     ],
 )
 def test_element_types_are_checked(context, op, element, message):

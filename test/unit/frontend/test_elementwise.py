@@ -7,6 +7,7 @@ import pytest
 from onnx import helper
 
 from aiopt.support.errors import ModelError, UnsupportedError
+from aiopt.support.types import numpy_dtype
 from unit.frontend.single_node import check, f32, node_model, run
 
 X, POSITIVE = f32(2, 3, 4), np.abs(f32(2, 3, 4)) + 0.1
@@ -185,7 +186,18 @@ def test_shapes_that_do_not_broadcast_name_the_node() -> None:
 
 
 def test_cast_to_a_type_aiopt_does_not_have() -> None:
-    with pytest.raises(UnsupportedError, match="the result has elements of type BFLOAT16"):
-        run(node_model("Cast", {"x": X}, 13, to=16), {})
+    with pytest.raises(UnsupportedError, match="the result has elements of type FLOAT8E4M3FN"):
+        run(node_model("Cast", {"x": X}, 19, to=17), {})
     with pytest.raises(ModelError, match="element type 99, which is none of ONNX"):
         run(node_model("Cast", {"x": X}, 13, to=99), {})
+
+
+def test_bfloat16_in_known_tensors_inputs_and_casts() -> None:
+    """Oracle: onnx.reference, whose bfloat16 is that of ml_dtypes."""
+    low = numpy_dtype("bf16")
+    x, w = f32(3, 4).astype(low), f32(4, seed=1).astype(low)
+    check("Add", {"x": x, "w": w}, 14, known=["w"], oracle="onnx.reference")
+    check("Cast", {"x": x}, 13, oracle="onnx.reference", to=1)
+    check("Cast", {"x": f32(3, 4)}, 13, oracle="onnx.reference", to=16)
+    clipped = run(node_model("Clip", {"x": x}, 13), {"x": x})["y0"]
+    np.testing.assert_array_equal(clipped.astype(np.float32), x.astype(np.float32))

@@ -46,12 +46,12 @@ def test_header_and_python_agree(tmp_path: Path) -> None:
         '#include "aiopt.h"\n#include <stdio.h>\nint main(void) { '
         'printf("%zu %zu %zu %zu %zu %d %d %d", sizeof(aiopt_net_info), '
         "sizeof(aiopt_tensor_info), sizeof(aiopt_ctx), sizeof(aiopt_profile), sizeof(aiopt_bytes), "
-        "AIOPT_ABI_VERSION, AIOPT_F64, AIOPT_ERROR_OBJECT); }"
+        "AIOPT_ABI_VERSION, AIOPT_BF16, AIOPT_ERROR_OBJECT); }"
     )
     build(source, "-o", program)
     found = [int(word) for word in subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()]
     structures = (NetInfo, library.TensorInfo, library.Context, library.Profile, library.Bytes)
-    last_dtype = library.ELEMENTS.index("f64")
+    last_dtype = library.ELEMENTS.index("bf16")
     sizes = [ctypes.sizeof(structure) for structure in structures]
     assert found == [*sizes, library.ABI_VERSION, last_dtype, max(library.STATUS)]
 

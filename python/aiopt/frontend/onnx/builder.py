@@ -84,7 +84,7 @@ def _fold(op: type[Operation], operands: Sequence[Operand], kind: TensorType, at
     _check_size(kind, _LARGEST_CONSTANT)
     arrays = [[v.array for v in o] if isinstance(o, Sequence) else o and o.array for o in operands]
     with np.errstate(all="ignore"):
-        array = np.asarray(op.reference(*arrays, **attributes))
+        (array,) = op.compute(arrays, **attributes)
     assert TensorType.of(array) == kind, f"{op.OPERATION_NAME}: reference gives {TensorType.of(array)}, infer {kind}"
     named = next((value.name for value in _flatten(operands) if value.name), "")
     return Value.known(array, f"{named}.{op.OPERATION_NAME.split('.')[-1]}" if named else "", derived=True)

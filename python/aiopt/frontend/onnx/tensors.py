@@ -13,7 +13,7 @@ from aiopt.support.types import element_of, has_element
 def element_type(code: int, what: str) -> str:
     """The element type of an onnx.TensorProto.DataType; `what` names its owner in messages.
 
-    Errors: UnsupportedError for a type aiopt does not have (strings, bfloat16, complex, 8 bits and less of float),
+    Errors: UnsupportedError for a type aiopt does not have (strings, complex, 8 bits and less of float),
     ModelError for a number that is no type.
     """
     try:

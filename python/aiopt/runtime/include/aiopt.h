@@ -43,6 +43,7 @@ enum aiopt_dtype {
   AIOPT_F16 = 9,
   AIOPT_F32 = 10,
   AIOPT_F64 = 11,
+  AIOPT_BF16 = 12, /* the high half of an f32 */
 };
 
 /* Dense, row-major data; shape and dtype are those of the net's info. */

@@ -32,11 +32,16 @@ def tensor_pipeline(record: TargetRecord) -> str:
 
 def lower_pipeline(record: TargetRecord) -> str:
     """The pipeline text that takes LOOPS to LLVM for this CPU."""
-    return str(CpuLowerPipeline(features=",".join(record.features), fma=_has_fma(record)))
+    return str(CpuLowerPipeline(features=",".join(record.features), fma=_has_fma(record), bf16=converts_bf16(record)))
 
 
 def _has_fma(record: TargetRecord) -> bool:
     return "fma" in record.features or record.triple.startswith("aarch64")  # part of AArch64's baseline
+
+
+def converts_bf16(record: TargetRecord) -> bool:
+    """True if the CPU has an instruction that rounds f32 to bf16."""
+    return any(feature in record.features for feature in ("avx512bf16", "bf16"))
 
 
 def to_llvm_ir(unit: Unit) -> str:

@@ -29,6 +29,7 @@ DTYPES = {
     "f16": 9,
     "f32": 10,
     "f64": 11,
+    "bf16": 12,
 }
 _PLAN = ("ai.arena_bytes", "ai.weights_bytes")
 _TENSOR_INFO = "!llvm.struct<(ptr, ptr, i32, i32)>"

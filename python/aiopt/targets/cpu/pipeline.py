@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from aiopt.passes.base import NamedPipeline
+from aiopt.passes.lower.expand_bf16 import ExpandBf16
 from aiopt.passes.lower.expand_math import ExpandMath
 from aiopt.targets.cpu.emit_info import EmitInfo
+from aiopt.targets.cpu.hide_bf16 import HideBf16
 from aiopt.targets.cpu.outline_tasks import OutlineTasks
 
 _TO_LLVM = [
@@ -37,27 +39,39 @@ _TO_LLVM = [
 ]
 
 
+# Arithmetic on bf16 and f16 is done in f32: wherever one op's result is the next one's operand it stays in f32, and is
+# rounded where it is stored (`contract` on the conversions, which `canonicalize` then cancels).
+_WIDEN = [
+    "func.func(math-extend-to-supported-types{target-type=f32})",
+    "arith-emulate-unsupported-floats{source-types=bf16,f16 target-type=f32}",
+]
+
+
 @dataclass(frozen=True)
 class CpuLowerPipeline(NamedPipeline):
     """From LOOPS to LLVM: tasks, upstream's conversions, multiply-adds, entry.
 
     `features`: what the code will need of the CPU (see cpu-emit-info); `grain`: see cpu-outline-tasks; `fma`: see
-    ai-expand-math.
+    ai-expand-math; `bf16`: the CPU converts bf16 itself.
     """
 
     name: ClassVar[str] = "ai-cpu-lower-pipeline"
     features: str = ""
     grain: int = OutlineTasks.grain
     fma: bool = ExpandMath.fma
+    bf16: bool = False
 
     def passes(self) -> list[str]:
         return [
+            *_WIDEN,
             "canonicalize",
             "cse",
             str(ExpandMath(fma=self.fma)),
+            str(ExpandBf16(native=self.bf16)),
             str(OutlineTasks(grain=self.grain)),
             str(EmitInfo(features=self.features)),
             *_TO_LLVM,
+            *([] if self.bf16 else [HideBf16.name]),
             "cpu-annotate-loops",
             "cpu-contract-multiply-add",
             "cpu-emit-entry",

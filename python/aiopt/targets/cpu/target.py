@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any, ClassVar
 
 from aiopt.passes.lower.plan_memory import pack_weights
+from aiopt.passes.pipelines import KernelsPipeline
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
 from aiopt.runtime.net import CompiledNet
@@ -23,9 +24,9 @@ class CpuTarget(Target):
     name: ClassVar[str] = "cpu"
     kinds: ClassVar[tuple[str, ...]] = ("llvm", "asm", "obj")
 
-    def stages(self) -> list[Stage]:
+    def stages(self, amp: str = "none") -> list[Stage]:
         return [
-            Stage("graph", Level.GRAPH, Level.KERNELS, "ai-kernels-pipeline"),
+            Stage("graph", Level.GRAPH, Level.KERNELS, str(KernelsPipeline(amp=amp))),
             Stage("tensor", Level.KERNELS, Level.TENSOR, tensor_pipeline(host())),
             Stage("loops", Level.TENSOR, Level.LOOPS, "ai-loops-pipeline"),
             Stage("llvm", Level.LOOPS, Level.LLVM, lower_pipeline(host())),

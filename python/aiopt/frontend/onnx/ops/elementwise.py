@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 
-import numpy as np
-
 from aiopt.dialects import ai
 from aiopt.dialects.ext import Operation
 from aiopt.frontend.onnx.forms import cast, scalar
@@ -12,7 +10,7 @@ from aiopt.frontend.onnx.registry import Handler, onnx_op
 from aiopt.frontend.onnx.tensors import element_type
 from aiopt.frontend.onnx.values import Value
 from aiopt.support.errors import ModelError, UnsupportedError
-from aiopt.support.types import FLOATS
+from aiopt.support.types import FLOATS, largest
 
 
 def _unary(op: type[Operation]) -> Handler:
@@ -108,8 +106,8 @@ def _bound(node: Node, index: int) -> Value | None:
 def _clip(node: Node, x: Value, low: Value | None, high: Value | None) -> Value:
     """min(max(x, low), high). An absent bound is the type's last finite number, where infinities end."""
     if x.element in FLOATS:
-        limits = np.finfo(x.type.dtype)
-        low, high = low or scalar(x, limits.min), high or scalar(x, limits.max)
+        limit = largest(x.element)
+        low, high = low or scalar(x, -limit), high or scalar(x, limit)
     if low is not None:
         x = node.emit(ai.MaximumOp, x, low)
     return x if high is None else node.emit(ai.MinimumOp, x, high)

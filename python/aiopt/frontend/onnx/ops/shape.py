@@ -11,6 +11,7 @@ from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.registry import onnx_op
 from aiopt.frontend.onnx.values import Value
 from aiopt.support.errors import ModelError, UnsupportedError
+from aiopt.support.types import is_float
 
 
 @onnx_op("Constant")
@@ -64,7 +65,7 @@ def _range_stashed(node: Node) -> Value:
 
 
 def _range_of(node: Node) -> Value:
-    """f16 is computed in f32 and rounded once."""
+    """f16 and bf16 are computed in f32 and rounded once."""
     bounds = [node.known(index, role) for index, role in enumerate(("start", "limit", "delta"))]
     kind = bounds[0].dtype
     if any(bound.size != 1 or bound.dtype != kind for bound in bounds):
@@ -76,7 +77,7 @@ def _range_of(node: Node) -> Value:
         count = max(-((int(start) - int(limit)) // int(delta)), 0)
     else:
         count = max(int(np.ceil((float(limit) - float(start)) / float(delta))), 0)
-    wide = np.promote_types(kind, np.float32) if kind.kind == "f" else kind
+    wide = np.promote_types(kind, np.float32) if is_float(kind) else kind
     full((count,), np.zeros((), wide))  # refuses what is too large to be a constant
     values = wide.type(start) + np.arange(count).astype(wide) * wide.type(delta)
     return known(values.astype(kind), node.outputs[0])
