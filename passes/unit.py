@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from mlir import ir
 
@@ -12,11 +13,15 @@ from aiopt.support.weights import WeightStore
 
 @dataclass
 class Unit:
-    """A module, its weights, and the remarks passes made on the way."""
+    """A module, its weights, and the remarks passes made on the way.
+
+    sources: the files it was read from, the model first; empty if it was not.
+    """
 
     module: ir.Module
     weights: WeightStore = field(default_factory=WeightStore)
     remarks: list[str] = field(default_factory=list)
+    sources: tuple[Path, ...] = ()
 
     @property
     def level(self) -> Level | None:

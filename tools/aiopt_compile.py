@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import aiopt
+from aiopt.source import source_files
 from aiopt.support import command
 from aiopt.support.arguments import Parser, parse_shapes
-from aiopt.support.errors import OptionError
-from aiopt.support.files import read_input, staged, write_output
+from aiopt.support.errors import OptionError, OutputError
+from aiopt.support.files import is_special, read_input, refuse_sources, staged, write_output
 from aiopt.support.isolate import Journal
 from aiopt.tools.aiopt import STDIN, save_reproducer
 from aiopt.tools.aiopt_run import count, reject_shapes
@@ -63,6 +64,8 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
     if given.output == STDIN and given.emit != "header":
         raise OptionError(f"--emit={given.emit} is not text: name a file with -o")
     output = None if given.output == STDIN else Path(given.output)
+    if output is not None and given.model != STDIN:
+        refuse_sources(output, source_files(given.model))
     command.progress(f"compiling {given.model} ...")
     net = _net(given, journal)
     command.progress("")
@@ -102,10 +105,25 @@ def _write_code(output: Path, kind: str, net: CompiledNet) -> None:
     from aiopt.support import linker
 
     code = linker.shared_object(net.objects) if kind == "so" else linker.joined_object(net.objects)
+    weights = output.with_suffix(WEIGHTS_SUFFIX)
     with contextlib.ExitStack() as files:
         if net.weights.nbytes:
-            files.enter_context(staged(output.with_suffix(WEIGHTS_SUFFIX), [net.weights.data]))
+            _keep_other_weights(weights, output, net)
+            files.enter_context(staged(weights, [net.weights.data]))
         files.enter_context(staged(output, code))
+
+
+def _keep_other_weights(weights: Path, output: Path, net: CompiledNet) -> None:
+    """Raise OutputError if the weights would replace the code, or a file that does not look like an older self."""
+    if weights == output:
+        raise OutputError(f"cannot write '{output}': the weights go into a file of this name; end it in .so or .o")
+    if not weights.exists() or is_special(weights) or output.exists():
+        return
+    if weights.is_dir() or weights.stat().st_size != net.weights.nbytes or weights.read_bytes() != net.weights.tobytes():
+        raise OutputError(
+            f"cannot write the weights '{weights}': another file of that name is there, and no code beside it; remove "
+            "it, or give the output another name"
+        )
 
 
 def _c_flags() -> str:

@@ -55,7 +55,7 @@ def _parser() -> Parser:
     add("--shape", action="append", default=[], metavar="NAME=1x3x48x320", help="shape of an input of an ONNX model")
     add("--threads", type=count, metavar="N", help="threads of a run (default: 1, for .aio what it was compiled for)")
     add("--repeat", type=count, default=10, metavar="N", help="timed runs after a first one (default: 10)")
-    add("--seed", type=int, default=0, metavar="N", help="seed of the random inputs (default: 0)")
+    add("--seed", type=seed, default=0, metavar="N", help="seed of the random inputs (default: 0)")
     add("--compare", choices=["onnxruntime", "reference"], help="hold the outputs against another engine's")
     add("--no-cache", action="store_true", help="compile even if the cache has the net, and leave the cache alone")
     add("--info", action="store_true", help="print what a .aio file says of itself, and run nothing")
@@ -67,6 +67,13 @@ def count(text: str) -> int:
     """A whole number of at least 1, for argparse."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of at least 1")
+    return int(text)
+
+
+def seed(text: str) -> int:
+    """A whole number of at least 0, for argparse."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of at least 0")
     return int(text)
 
 

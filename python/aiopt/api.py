@@ -7,10 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from aiopt.cache import NetCache, cache_key
+from aiopt.runtime.library import MOST_THREADS
 from aiopt.source import Source, read_source
 from aiopt.specialize import SpecializingNet
-from aiopt.support import options
+from aiopt.support import checks, options
 from aiopt.support.errors import OutputError
+from aiopt.support.kernel_cache import KernelCache
 
 if TYPE_CHECKING:
     from aiopt.runtime.net import CompiledNet
@@ -35,9 +37,14 @@ def compile(
     becomes a SpecializingNet: it is compiled at the first call of each shape, and the nets of the last `keep` shapes
     are kept.
     cache: look for the net on disk first, and keep it there for next time (ONNX models only; see aiopt.support.options
-    for the environment variables). `report()["cache"]` is "hit", "miss" or "off".
+    for the environment variables). `report()["cache"]` is "hit", "miss" or "off". A net that is not there is compiled
+    from kernels that are, as far as it shares them with nets compiled before: `report()["kernel_cache"]`.
     Raises AioptError (ModelError, UnsupportedError, InputError, OptionError, CompileError) in one line.
     """
+    checks.text("target", target)
+    checks.whole_number("threads", threads, 1, MOST_THREADS)
+    checks.whole_number("keep", keep, 1)
+    checks.mapping("shapes", shapes or {})
     source = read_source(model)
     if shapes or not source.open_inputs:
         return compile_static(source, target, threads, shapes, cache)
@@ -51,12 +58,13 @@ def compile_static(source: Source, target: str, threads: int, shapes: Shapes | N
     key = None
     if cache and source.is_whole and source.digest and options.cache_wanted():
         key = cache_key(source.digest, source.name, target, shapes)
+    kernels = KernelCache.default() if cache and options.cache_wanted() else KernelCache()
     if key is None:
-        return _compile(source, target, threads, shapes, "off")
+        return _compile(source, target, threads, shapes, "off", kernels)
     nets = NetCache.default()
     if net := nets.load(key, threads):
         return net
-    net = _compile(source, target, threads, shapes, "miss")
+    net = _compile(source, target, threads, shapes, "miss", kernels)
     try:
         nets.save(key, net)
     except OutputError as error:  # the net is good; that it could not be kept is in its report
@@ -71,8 +79,12 @@ def _specialize(
     return compile_static(source, target, threads, shapes, cache)
 
 
-def _compile(source: Source, target: str, threads: int, shapes: Shapes | None, cache: str) -> CompiledNet:
+def _compile(
+    source: Source, target: str, threads: int, shapes: Shapes | None, cache: str, kernels: KernelCache
+) -> CompiledNet:
     from aiopt import driver  # brings mlir and onnx
 
     facts = {"source_sha256": source.digest, "cache": cache}
-    return driver.compile(source.model, target=target, threads=threads, shapes=shapes, facts=facts)
+    return driver.compile(
+        source.model, target=target, threads=threads, shapes=shapes, facts=facts, kernel_cache=kernels
+    )

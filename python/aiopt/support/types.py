@@ -27,6 +27,8 @@ FLOATS = frozenset({"f16", "f32", "f64"})
 SIGNED = frozenset({"i8", "i16", "i32", "i64"})
 UNSIGNED = frozenset({"ui8", "ui16", "ui32", "ui64"})
 INTEGERS = SIGNED | UNSIGNED
+ELEMENTS = FLOATS | INTEGERS | {"i1"}
+_STORAGE = {"i1": "i8", "ui8": "i8", "ui16": "i16", "ui32": "i32", "ui64": "i64"}
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,11 @@ class TensorType:
 def has_element(dtype: np.dtype) -> bool:
     """True if arrays of this numpy dtype can be tensors here."""
     return np.dtype(dtype) in _ELEMENT
+
+
+def storage_element(element: str) -> str:
+    """The element type in memory, from level TENSOR on: bool takes a byte, integers are signless."""
+    return _STORAGE.get(element, element)
 
 
 def numpy_dtype(element: str) -> np.dtype:

@@ -8,7 +8,9 @@ from typing import ClassVar
 from aiopt.passes.base import NamedPipeline
 from aiopt.passes.lower.expand_math import ExpandMath
 from aiopt.targets.cpu.emit_info import EmitInfo
+from aiopt.targets.cpu.name_symbols import NameSymbols
 from aiopt.targets.cpu.outline_tasks import OutlineTasks
+from aiopt.targets.cpu.retype_empty_buffers import RetypeEmptyBuffers
 
 _TO_LLVM = [
     # Loops and vectors to branches and rows.
@@ -56,7 +58,9 @@ class CpuLowerPipeline(NamedPipeline):
             "cse",
             str(ExpandMath(fma=self.fma)),
             str(OutlineTasks(grain=self.grain)),
+            NameSymbols.name,
             str(EmitInfo(features=self.features)),
+            RetypeEmptyBuffers.name,
             *_TO_LLVM,
             "cpu-annotate-loops",
             "cpu-contract-multiply-add",
