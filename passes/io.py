@@ -22,7 +22,10 @@ BYTECODE_MAGIC = b"ML\xefR"
 _ESCAPED = re.compile(rb"(?<!\\)(?:\\\\)*((?:\\[89A-F][0-9A-F])+)")  # as MLIR prints what is not ASCII
 
 # Upstream's dialects whose ops our passes build from Python.
-_BUILT = "affine arith bufferization cf func index linalg llvm math memref scf tensor transform ub vector".split()
+_BUILT = (
+    *("affine", "arith", "bufferization", "cf", "func", "index", "linalg", "llvm"),
+    *("math", "memref", "scf", "tensor", "transform", "ub", "vector"),
+)
 
 
 def new_context() -> ir.Context:
@@ -31,7 +34,7 @@ def new_context() -> ir.Context:
     As in mlir-opt, a dialect that nothing of ours builds is loaded by the first text or pass that uses it: each loaded
     one makes every canonicalization slower.
     """
-    context = ir.Context(load_on_create_dialects=_BUILT)
+    context = ir.Context(load_on_create_dialects=list(_BUILT))  # pyright: ignore[reportCallIssue]
     context.enable_multithreading(False)
     AiDialect.load(context)
     return context

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Protocol
+from typing import Any, Protocol
 
 from mlir import ir
 from mlir.passmanager import PassManager
@@ -132,7 +132,7 @@ def _run_joined(unit: Unit, steps: Sequence[Pass | Upstream | Nest]) -> None:
     try:
         _run_step(unit, Upstream(",".join(map(str, steps))))
     except AioptError:
-        bytecode = before.operation.get_asm(binary=True, enable_debug_info=True)
+        bytecode: Any = before.operation.get_asm(binary=True, enable_debug_info=True)
         _run_each(Unit(ir.Module.parse(bytecode), unit.weights), steps)
         raise  # only together do they go wrong
 

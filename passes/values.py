@@ -31,8 +31,7 @@ def check_values(module: ir.Module, weights: WeightStore, file: str) -> None:
         have, kind = _type(weights, _key(op), file), type_of(op.operation.results[0])
         if have not in (str(kind), *_in_memory(kind, module)):
             raise ModelError(
-                f"constant '{_key(op)}' is {kind} (at {describe(op.location)}), but in "
-                f"'{file}' it is {have}"
+                f"constant '{_key(op)}' is {kind} (at {describe(op.location)}), but in '{file}' it is {have}"
             )
     layout = _layout(module)
     for key in layout:

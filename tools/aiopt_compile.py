@@ -119,7 +119,11 @@ def _keep_other_weights(weights: Path, output: Path, net: CompiledNet) -> None:
         raise OutputError(f"cannot write '{output}': the weights go into a file of this name; end it in .so or .o")
     if not weights.exists() or is_special(weights) or output.exists():
         return
-    if weights.is_dir() or weights.stat().st_size != net.weights.nbytes or weights.read_bytes() != net.weights.tobytes():
+    if (
+        weights.is_dir()
+        or weights.stat().st_size != net.weights.nbytes
+        or weights.read_bytes() != net.weights.tobytes()
+    ):
         raise OutputError(
             f"cannot write the weights '{weights}': another file of that name is there, and no code beside it; remove "
             "it, or give the output another name"

@@ -73,7 +73,9 @@ def _convert_kernel(old: func.FuncOp) -> None:
         lowered: dict[ir.Value, Operand] = {}
         remaining = iter(new.arguments)
         for argument, kind in zip(block.arguments, inputs, strict=True):
-            value = bufferization.to_tensor(tensor_type(kind), next(remaining), restrict=True) if kind.size else empty(kind)
+            value = (
+                bufferization.to_tensor(tensor_type(kind), next(remaining), restrict=True) if kind.size else empty(kind)
+            )
             lowered[argument] = Operand(kind, value)
         for op in block.operations:
             with op.location:

@@ -14,7 +14,6 @@ from aiopt.passes.walk import find_op, ops_named
 from aiopt.support.errors import SpecError
 from aiopt.support.types import ELEMENTS, storage_element
 
-
 _STORED = frozenset(map(storage_element, ELEMENTS))
 
 
@@ -94,21 +93,32 @@ def require_functions(level: Level, module: ir.Module, others: frozenset[str] = 
     for call in ops_named(module.operation, "func.call"):
         if ir.FlatSymbolRefAttr(call.attributes["callee"]).value == "main":
             raise refuse(level, call, "of @main")
+        if not _is_strings(call.attributes.get("ai.nodes")):
+            raise refuse(level, call, f"with ai.nodes = {call.attributes['ai.nodes']}: names of nodes")
     return functions
 
 
 def check_kernel_attributes(level: Level, kernel: func.FuncOp) -> None:
     """What a kernel says of itself, where it does, is of the kind that passes and the report read. Raises SpecError."""
     attributes, name = kernel.attributes, kernel.name.value
-    ops = attributes.get("ai.ops")
-    if ops is not None and not (isinstance(ops, ir.ArrayAttr) and all(isinstance(op, ir.StringAttr) for op in ops)):
-        raise refuse(level, kernel, f"@{name} with ai.ops = {ops}: names of ops")
+    if not _is_strings(attributes.get("ai.ops")):
+        raise refuse(level, kernel, f"@{name} with ai.ops = {attributes['ai.ops']}: names of ops")
     for key in ("ai.flops", "ai.bytes", "ai.scratch"):
         value = attributes.get(key)
         if value is not None and not (isinstance(value, ir.IntegerAttr) and value.value >= 0):
             raise refuse(level, kernel, f"@{name} with {key} = {value}: a number, not below 0")
+    axes = attributes.get("ai.whole_axes")
+    if axes is not None and not isinstance(axes, ir.DenseI64ArrayAttr):
+        raise refuse(level, kernel, f"@{name} with ai.whole_axes = {axes}: an array of i64")
     if "ai.scratch" in attributes and attributes["ai.scratch"].value >= max(len(kernel.type.inputs), 1):
         raise refuse(level, kernel, f"@{name} with {attributes['ai.scratch']} scratch arguments: it has too few")
+
+
+def _is_strings(attribute: ir.Attribute | None) -> bool:
+    """True for an array of strings, and for nothing at all."""
+    if attribute is None:
+        return True
+    return isinstance(attribute, ir.ArrayAttr) and all(isinstance(entry, ir.StringAttr) for entry in attribute)
 
 
 def is_dense(kind: ir.Type) -> bool:

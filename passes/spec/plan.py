@@ -44,7 +44,10 @@ def check_attributes(module: ir.Module) -> None:
     for key in _MORE:
         if key in attributes:
             _size(key, attributes[key])
-    for key, offset in weight_offsets(module).items():
+    offsets = weight_offsets(module)
+    if sizes["ai.weights_bytes"] and not offsets:
+        raise SpecError(f"ai.weights_bytes is {sizes['ai.weights_bytes']}, but {_LAYOUT} does not say of what")
+    for key, offset in offsets.items():
         if offset % _LINE or offset >= max(sizes["ai.weights_bytes"], 1):
             raise SpecError(
                 f"{_LAYOUT} puts '{key}' at byte {offset}: no multiple of {_LINE} below ai.weights_bytes, which is "
@@ -64,8 +67,8 @@ def check_plan(level: Level, module: ir.Module, main: func.FuncOp) -> None:
     for key, blob in blobs.items():
         want = ir.MemRefType.get([max(sizes[key], _LINE)], byte, loc=main.location)
         if len(blobs) < 2 or blob.type != want:
-            what = f"@main without {want} as its last argument but {list(blobs)[::-1].index(key)}"
-            raise refuse(level, main, f"{what}, which {key} speaks of")
+            place = "last argument" if key == "ai.arena_bytes" else "last argument but one"
+            raise refuse(level, main, f"@main without {want} as its {place}: {key} is {sizes[key]}")
     starts = set(weight_offsets(module).values())
     for view in ops_named(main, "memref.view"):
         source, offset = view.operands[0], _constant(view.operands[1])

@@ -7,13 +7,13 @@ import numpy as np
 import onnx
 import pytest
 from mlir import ir
-from onnx import helper
+from onnx import helper, numpy_helper
 
 from aiopt.frontend.onnx import import_model
 from aiopt.frontend.onnx.load import net_name
 from aiopt.passes.interpret import interpret
 from aiopt.support.errors import AioptError, ModelError, UnsupportedError
-from unit.frontend.single_node import equal, f32, node_model, run
+from unit.frontend.single_node import equal, f32, imported, node_model, run
 
 X, W = f32(3, 64), f32(64, 5)
 

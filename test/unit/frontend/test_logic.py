@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aiopt.support.errors import ModelError, UnsupportedError
+from aiopt.support.errors import ModelError
 from unit.frontend.single_node import check, f32, i64, node_model, run
 
 ODD = {
@@ -67,7 +67,9 @@ def test_where(opset: int) -> None:
 
 
 def test_errors() -> None:
-    with pytest.raises(ModelError, match=r"input 1 \('b'\) has elements of type i64, but must have those of input 0: f32"):
+    with pytest.raises(
+        ModelError, match=r"input 1 \('b'\) has elements of type i64, but must have those of input 0: f32"
+    ):
         run(node_model("Less", {"a": f32(3), "b": i64(1, 2, 3)}, 13), {})
     with pytest.raises(ModelError, match="do not broadcast"):
         run(node_model("Where", {"c": np.array([True] * 3), "a": f32(2), "b": f32(2)}, 16), {})

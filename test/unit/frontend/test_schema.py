@@ -18,7 +18,9 @@ INTEGERS = np.ones((2, 3), np.int32)
 
 @pytest.mark.parametrize("op_type", ["HardSigmoid", "HardSwish", "Reciprocal", "LeakyRelu", "Dropout", "Sqrt", "Exp"])
 def test_operators_on_floats_take_no_integers(op_type: str) -> None:
-    with pytest.raises(ModelError, match=rf"'the_node' \({op_type}.*input 0 \('x'\) has elements of type i32; the operator"):
+    with pytest.raises(
+        ModelError, match=rf"'the_node' \({op_type}.*input 0 \('x'\) has elements of type i32; the operator"
+    ):
         run(node_model(op_type, {"x": INTEGERS}, 14), {"x": INTEGERS})
 
 
@@ -26,8 +28,16 @@ def test_operators_on_floats_take_no_integers(op_type: str) -> None:
     ("op_type", "inputs", "text"),
     [
         ("Clip", {"x": np.array([True])}, r"input 0 \('x'\) has elements of type i1"),
-        ("Clip", {"x": f32(2), "low": i64(1).reshape(())}, r"input 1 \('low'\) has elements of type i64, but must .*: f32"),
-        ("Neg", {"x": np.zeros(2, np.uint8)}, "has elements of type ui8; the operator takes bfloat16, double, float, float16, int16"),
+        (
+            "Clip",
+            {"x": f32(2), "low": i64(1).reshape(())},
+            r"input 1 \('low'\) has elements of type i64, but must .*: f32",
+        ),
+        (
+            "Neg",
+            {"x": np.zeros(2, np.uint8)},
+            "has elements of type ui8; the operator takes bfloat16, double, float, float16, int16",
+        ),
         ("Max", {"x": f32(2), "y": f32(2), "z": i64(1, 2)}, r"input 2 \('z'\) has elements of type i64, but must have"),
         ("MatMul", {"x": f32(2, 2), "y": f32(2, 2), "z": f32(2, 2)}, "has 3 inputs, but the operator has at most 2"),
         ("MatMul", {"x": f32(2, 2)}, "input 1 is missing"),

@@ -56,7 +56,7 @@ def arguments(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
     unit = driver.load_unit(_residual_net(), io.new_context())
     driver.lower(unit, find_target("cpu"))
     text = codegen.to_llvm_ir(unit)
-    assert len(set(re.findall(r"@(\w+_task_\d+)_launch\(", text))) >= 3, "the net has parallel kernels"
+    assert len(set(re.findall(r"@([\w.]+_task_\d+)\.launch\(", text))) >= 3, "the net has parallel kernels"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(llvmc, "PASSES", WATCHED)
         watched = codegen.to_object(re.sub(r"^(define .*?)( \{)$", r"\1 sanitize_thread\2", text, flags=re.M), host())

@@ -49,7 +49,9 @@ def _check_types(schema: Any, names: Sequence[str], inputs: Sequence[Value | Non
             raise ModelError(f"{where} has elements of type {value.element}; the operator takes {listed} there")
         first, at = bound.setdefault(formal.type_str, (value.element, index))
         if first != value.element and formal.is_homogeneous:
-            raise ModelError(f"{where} has elements of type {value.element}, but must have those of input {at}: {first}")
+            raise ModelError(
+                f"{where} has elements of type {value.element}, but must have those of input {at}: {first}"
+            )
 
 
 def _onnx_type(element: str) -> str:

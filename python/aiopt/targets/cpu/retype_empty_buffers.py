@@ -15,7 +15,8 @@ from aiopt.passes.walk import ops_named
 
 @dataclass(frozen=True)
 class RetypeEmptyBuffers(Pass):
-    """Before: arguments and views without elements, as memref<2x0xf32>. After: their first size is the 0: memref<0x1xf32>.
+    """Before: arguments and views without elements, as memref<2x0xf32>.
+    After: their first size is the 0, as in memref<0x1xf32>.
 
     Upstream gives the former no strides and then cannot make a bare pointer of it. Nobody reads either.
     """

@@ -213,58 +213,6 @@ CASES.update(
 )
 
 
-def _every_pair(dtype: str) -> list[np.ndarray]:
-    """Where processors trap (the lowest integer over -1, anything over 0) and around."""
-    info = np.iinfo(dtype)
-    numbers = np.array([info.min, info.min + 1, info.max, 0, 1, 2, 7, *([-1, -7] if info.min else [])], dtype)
-    return [numbers[:, None], numbers]
-
-
-# Nothing but the empty tensors keeps these from the rules and templates of others: loops without iterations.
-_EMPTY: dict[str, tuple[Build, list[np.ndarray]]] = {
-    "relu": (lambda x: ai.ReluOp(x).out, [_normal(2, 0)]),
-    "between": (
-        lambda x: (
-            ai.AddOp(
-                x,
-                ai.ReduceSumOp(
-                    ai.ExpOp(ai.SliceOp(x, starts=[2, 0], sizes=[0, 3], steps=[1, 1]).out).out, axes=[0], keepdims=False
-                ).out,
-            ).out
-        ),
-        [_normal(4, 3)],
-    ),
-    "slice_at_end": (_slice(starts=[4, 0], sizes=[0, 3], steps=[1, 1]), [_normal(4, 3)]),
-    "broadcast_to": (lambda x: ai.BroadcastToOp(x, shape=[3, 0]).out, [_normal(3, 1)]),
-    "concat_some": (lambda *v: ai.ConcatOp(list(v), axis=1).out, [_normal(3, 2), _normal(3, 0), _normal(3, 1)]),
-    "matmul_k": (lambda a, b, c: ai.AddOp(ai.MatMulOp(a, b).out, c).out, [_normal(40, 0), _normal(0, 96), _normal(96)]),
-    "matmul_m": (lambda a, b: ai.MatMulOp(a, b).out, [_normal(0, 3), _normal(3, 5)]),
-    "matmul_n": (lambda a, b: ai.MatMulOp(a, b).out, [_normal(4, 3), _normal(3, 0)]),
-    "conv": (_conv([1, 1], [1, 1, 1, 1], [1, 1], 1), [_normal(0, 16, 8, 8), _normal(24, 16, 3, 3), _normal(24)]),
-    "pool": (_average([1, 1, 1, 1], False), [_normal(0, 6, 12, 14)]),
-    "softmax": (lambda x: ai.SoftmaxOp(x, axis=1).out, [_normal(3, 0)]),
-    "sum": (lambda x: ai.ReduceSumOp(x, axes=[0, 1], keepdims=False).out, [_normal(3, 0)]),
-    "max": (lambda x: ai.ReduceMaxOp(x, axes=[1], keepdims=True).out, [_normal(3, 0)]),
-    "reshape": (lambda x: ai.ReshapeOp(ai.ExpOp(x).out, shape=[7, 0]).out, [_normal(3, 0)]),
-    "gather": (lambda x, i: ai.GatherOp(x, i).out, [_normal(3, 4), np.zeros((2, 0), np.int64)]),
-    "resize": (lambda x: ai.ResizeOp(x, shape=[0, 3, 8, 8]).out, [_normal(0, 3, 4, 4)]),
-}
-CASES.update(
-    {
-        **{f"divide_{dtype}": (lambda x, y: ai.DivOp(x, y).out, _every_pair(dtype)) for dtype in
-           ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")},
-        **{f"extremes_{dtype}": (
-            lambda x: ai.SubOp(*(op(x, axes=[1], keepdims=False).out for op in (ai.ReduceMaxOp, ai.ReduceMinOp))).out,
-            [np.array([[3, 1, 2], [0, np.iinfo(dtype).max, 5]], dtype)],
-        ) for dtype in ("int8", "uint8", "int64", "uint64")},
-        **{f"empty_{name}": case for name, case in _EMPTY.items()},
-    }
-)  # fmt: skip
-
-
-EXACT |= {name for name in CASES if name.startswith(("divide", "extremes"))}
-
-
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", CASES)
 def test_compiled_equals_reference(name: str, threads: int) -> None:

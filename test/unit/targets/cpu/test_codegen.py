@@ -41,7 +41,7 @@ _RELU = module(
 
 
 def _function(assembly: str, name: str) -> str:
-    found = re.search(rf"^{name}:\n(.*?)\.Lfunc_end", assembly, re.S | re.M)
+    found = re.search(rf"^kernel\.{name}:\n(.*?)\.Lfunc_end", assembly, re.S | re.M)
     assert found, f"no function {name}"
     return found.group(1)
 
