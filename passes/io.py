@@ -9,6 +9,7 @@ from mlir import ir
 
 from aiopt.dialects import ext
 from aiopt.dialects.ai import AiDialect
+from aiopt.dialects.npu import NpuDialect
 from aiopt.passes import spec
 from aiopt.passes.spec import Level
 from aiopt.passes.unit import Unit
@@ -20,10 +21,11 @@ BYTECODE_MAGIC = b"ML\xefR"
 
 
 def new_context() -> ir.Context:
-    """A context with upstream's dialects and `ai`; others are refused. It never has threads, so forks stay safe."""
+    """A context with upstream's dialects and ours; others are refused. It never has threads, so forks stay safe."""
     context = ir.Context()
     context.enable_multithreading(False)
     AiDialect.load(context)
+    NpuDialect.load(context)
     return context
 
 
