@@ -96,7 +96,7 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
     facts: dict[str, Any] = {"model": given.model, "threads": net.threads}
     facts["compile_seconds"] = time.perf_counter() - start
     journal.record("the compiled net")
-    inputs = _fill_inputs(net.inputs, arrays, given.seed)
+    inputs = fill_inputs(net.inputs, arrays, given.seed)
     command.progress("running ...")
     outputs = _run(net, inputs, given.repeat, facts)
     if given.compare:
@@ -153,10 +153,10 @@ def _load_inputs(texts: Sequence[str]) -> Arrays:
         if name in files:
             raise OptionError(f"--input gives '{name}' twice")
         files[name] = Path(file)
-    return {name: _load(name, file) for name, file in files.items()}
+    return {name: load_array(name, file) for name, file in files.items()}
 
 
-def _fill_inputs(types: Mapping[str, TensorType], given: Arrays, seed: int) -> Arrays:
+def fill_inputs(types: Mapping[str, TensorType], given: Arrays, seed: int) -> Arrays:
     """The given arrays, and for the other inputs random ones: N(0, 1), integers 0 to 7, either bool."""
     import numpy as np
 
@@ -172,7 +172,8 @@ def _fill_inputs(types: Mapping[str, TensorType], given: Arrays, seed: int) -> A
     return arrays
 
 
-def _load(name: str, file: Path) -> np.ndarray:
+def load_array(name: str, file: Path) -> np.ndarray:
+    """The array of a .npy file. Raises InputError that names the input."""
     import numpy as np
 
     try:
@@ -197,11 +198,12 @@ def _run(net: CompiledNet, inputs: Arrays, repeat: int, facts: dict[str, Any]) -
     facts["cache"] = report.get("cache", "off")
     facts.update(seconds_per_run=statistics.median(seconds), runs=repeat)
     facts.update({key: report[key] for key in _REPORTED if key in report})
-    facts["outputs"] = [_describe(name, array) for name, array in outputs.items()]
+    facts["outputs"] = [describe(name, array) for name, array in outputs.items()]
     return outputs
 
 
-def _describe(name: str, array: np.ndarray) -> dict[str, Any]:
+def describe(name: str, array: np.ndarray) -> dict[str, Any]:
+    """What is said of an output, of JSON's types."""
     some = array.size > 0
     return {
         "name": name,
