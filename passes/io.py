@@ -131,7 +131,7 @@ def _parse(source: str | Path | bytes, context: ir.Context) -> ir.Module:
 
 def _check_strings(module: ir.Module, name: str) -> None:
     """Names and other strings are UTF-8: the bindings cannot give out others. Raises IRError."""
-    text = module.operation.get_asm(binary=True, enable_debug_info=True, assume_verified=True)
+    text: Any = module.operation.get_asm(binary=True, enable_debug_info=True, assume_verified=True)
     for escaped in _ESCAPED.findall(text):
         try:
             bytes.fromhex(escaped.replace(b"\\", b"").decode()).decode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from typing import TypeGuard
 
 from mlir import ir
 from mlir.dialects import func
@@ -121,7 +122,7 @@ def _is_strings(attribute: ir.Attribute | None) -> bool:
     return isinstance(attribute, ir.ArrayAttr) and all(isinstance(entry, ir.StringAttr) for entry in attribute)
 
 
-def is_dense(kind: ir.Type) -> bool:
+def is_dense(kind: ir.Type) -> TypeGuard[ir.MemRefType]:
     """True for a row-major memref of static shape in the default memory space."""
     if not isinstance(kind, ir.MemRefType) or not kind.has_static_shape:
         return False

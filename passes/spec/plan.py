@@ -108,7 +108,7 @@ def _count(kind: ir.Type) -> int:
 
 def _constant(value: ir.Value) -> int | None:
     op = None if isinstance(value.owner, ir.Block) else value.owner.opview
-    return op.literal_value if isinstance(op, arith.ConstantOp) else None
+    return int(op.literal_value) if isinstance(op, arith.ConstantOp) else None
 
 
 def _size(key: str, attribute: ir.Attribute | None) -> int:

@@ -92,10 +92,10 @@ def read_signature(main: func.FuncOp) -> tuple[list[Tensor], list[Tensor]]:
         values = {entry.name: entry.attr for entry in ir.DictAttr(attribute)}
         if "ai.name" not in values:
             raise CompileError("cpu-emit-info: an argument of @main has no ai.name")
-        element = values["ai.element"].value if "ai.element" in values else str(kind.element_type)
+        element = ir.StringAttr(values["ai.element"]).value if "ai.element" in values else str(kind.element_type)
         if element not in DTYPES:
             raise CompileError(f"cpu-emit-info: tensors of {element} cannot cross the C interface")
-        tensor = Tensor(values["ai.name"].value, list(kind.shape), element)
+        tensor = Tensor(ir.StringAttr(values["ai.name"]).value, list(kind.shape), element)
         (outputs if "ai.output" in values else inputs).append(tensor)
     return inputs, outputs
 
