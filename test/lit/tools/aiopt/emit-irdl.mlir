@@ -28,7 +28,7 @@
 // DIALECT: irdl.operation @relu {
 // CHECKED: error: {{.*}}attribute "axis" is expected
 // WITHOUT: error: operation being parsed with an unregistered dialect
-// UNKNOWN: {{^}}error: no dialect is called 'aii', did you mean 'ai'? (there is: ai)
+// UNKNOWN: {{^}}error: no dialect is called 'aii', did you mean 'ai'? (there is: ai, npu)
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %y = "ai.softmax"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return %y : tensor<2x3xf32>
