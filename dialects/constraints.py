@@ -2,13 +2,13 @@
 
 from typing import ClassVar
 
-from aiopt.support.types import FLOATS, INTEGERS, SIGNED
+from aiopt.support.types import ELEMENTS, FLOATS, INTEGERS, SIGNED
 
 
 class AnyTensor:
     """A ranked tensor of static shape with any element type aiopt has."""
 
-    elements: ClassVar[frozenset[str]] = FLOATS | INTEGERS | {"i1"}
+    elements: ClassVar[frozenset[str]] = ELEMENTS
     text: ClassVar[str] = "a tensor"
 
 

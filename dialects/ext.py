@@ -32,7 +32,9 @@ from mlir import ir
 from mlir.dialects import irdl
 from mlir.dialects._ods_common import _cext
 
-from aiopt.dialects.slots import IRDL_ATTRIBUTE, MAX_VARIADIC, Attribute, Operand, Result, Slot, check_slot, read_slot
+from aiopt.dialects import segments
+from aiopt.dialects.irdl_text import operation_text
+from aiopt.dialects.slots import MAX_VARIADIC, Attribute, Operand, Result, Slot, check_slot, read_slot
 from aiopt.dialects.values import (
     check_attribute,
     dense_array,
@@ -145,11 +147,11 @@ class Operation(ir.OpView):
         attributes = {**cls.defaults(*types, **attributes), **attributes}
         if results is None:
             results = cls.infer_types(*types, **attributes)
-        flat, segments = cls._flatten(operands)
+        flat, sizes = segments.flatten(cls.OPERATION_NAME, cls.operand_slots, operands)
         given = {key: value for key, value in attributes.items() if value is not None}
         built = {key: to_attribute(cls.attribute_slots[key].kind, value) for key, value in given.items()}
-        if segments:
-            built["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get(segments)
+        if segments.is_segmented(cls.operand_slots):
+            built[segments.KEY] = ir.DenseI32ArrayAttr.get(sizes)
         super().__init__(
             cls.OPERATION_NAME,
             cls._ODS_REGIONS,
@@ -186,16 +188,9 @@ class Operation(ir.OpView):
     def operand_groups(self) -> list[ir.Value | list[ir.Value] | None]:
         """The operands by declared slot, as `infer` and `reference` take them."""
         values = list(self.operation.operands)
-        if not self._is_segmented():
+        if not segments.is_segmented(self.operand_slots):
             return list(values)
-        sizes, groups, at, index = self._segments(), [], 0, 0
-        for slot in self.operand_slots:
-            count = sum(sizes[index : index + slot.width])
-            index += slot.width
-            group = values[at : at + count]
-            at += count
-            groups.append(group if slot.kind == "variadic" else group[0] if group else None)
-        return groups
+        return segments.group(self.operand_slots, segments.read_sizes(self.operation), values)
 
     def python_attributes(self) -> dict[str, Any]:
         """The declared attributes that are there, as Python values."""
@@ -225,8 +220,8 @@ class Operation(ir.OpView):
         for key, declared in self.attribute_slots.items():
             if key in self.operation.attributes:  # IRDL has checked that the required ones are
                 check_attribute(name, key, declared.kind, self.operation.attributes[key])
-        if self._is_segmented():
-            self._verify_segments()
+        if segments.is_segmented(self.operand_slots):
+            segments.check_sizes(name, self.operand_slots, self.operation)
         groups = self.operand_groups()
         for slot, group in zip(self.operand_slots, groups, strict=True):
             for value in group if isinstance(group, list) else [group] if group is not None else []:
@@ -240,69 +235,10 @@ class Operation(ir.OpView):
                 raise IRError(f"{name}: result '{slot.name}' has type tensor<{have}>, but must have tensor<{want}>")
 
     @classmethod
-    def _is_segmented(cls) -> bool:
-        return any(slot.kind != "single" for slot in cls.operand_slots)
-
-    def _segments(self) -> list[int]:
-        return list(ir.DenseI32ArrayAttr(self.operation.attributes["operandSegmentSizes"]))
-
-    def _verify_segments(self) -> None:
-        attributes = self.operation.attributes
-        if "operandSegmentSizes" not in attributes:
-            raise IRError(f"{self.OPERATION_NAME}: the attribute operandSegmentSizes is missing")
-        if not isinstance(attributes["operandSegmentSizes"], ir.DenseI32ArrayAttr):
-            raise IRError(f"{self.OPERATION_NAME}: the attribute operandSegmentSizes must be an array<i32: ...>")
-        sizes, slots = self._segments(), sum(slot.width for slot in self.operand_slots)
-        bad = len(sizes) != slots or sum(sizes) != len(self.operation.operands) or not all(s in (0, 1) for s in sizes)
-        if bad:
-            raise IRError(
-                f"{self.OPERATION_NAME}: operandSegmentSizes must be {slots} numbers, each 0 or 1, that add up to the "
-                f"{len(self.operation.operands)} operands, but is {sizes}"
-            )
-        index = 0
-        for slot in self.operand_slots:
-            if slot.kind == "single" and sizes[index] == 0:
-                raise IRError(
-                    f"{self.OPERATION_NAME}: operand '{slot.name}' must be there, but operandSegmentSizes is {sizes}"
-                )
-            index += slot.width
-
-    @classmethod
-    def _flatten(cls, operands: Sequence[Any]) -> tuple[list[ir.Value], list[int]]:
-        flat: list[ir.Value] = []
-        segments: list[int] = []
-        for slot, operand in zip(cls.operand_slots, operands, strict=True):
-            group = list(operand) if slot.kind == "variadic" else [] if operand is None else [operand]
-            if len(group) > slot.width or (slot.kind == "single" and not group):
-                raise IRError(f"{cls.OPERATION_NAME}: operand '{slot.name}' takes 1 to {slot.width} values")
-            flat += group
-            segments += [1] * len(group) + [0] * (slot.width - len(group))
-        return flat, segments if cls._is_segmented() else []
-
-    @classmethod
     def irdl(cls) -> str:
         """This op as an `irdl.operation`."""
-        lines: list[str] = []
-
-        def constraint(base: str) -> str:
-            lines.append(f'    %{len(lines)} = irdl.base "{base}"')
-            return f"%{len(lines) - 1}"
-
-        def slots(declared: tuple[Slot, ...]) -> str:
-            parts = []
-            for slot in declared:
-                names = [f"{slot.name}_{i}" for i in range(slot.width)] if slot.kind == "variadic" else [slot.name]
-                optional = "" if slot.kind == "single" else "optional "
-                parts += [f"{name}: {optional}{constraint('!builtin.tensor')}" for name in names]
-            return ", ".join(parts)
-
-        operands, results = slots(cls.operand_slots), slots(cls.result_slots)
-        required = {key: declared.kind for key, declared in cls.attribute_slots.items() if not declared.optional}
-        attributes = ", ".join(f'"{key}" = {constraint(IRDL_ATTRIBUTE[kind])}' for key, kind in required.items())
-        body = [*lines, f"    irdl.operands({operands})", f"    irdl.results({results})"]
-        if attributes:
-            body.append(f"    irdl.attributes {{ {attributes} }}")
-        return "\n".join([f"  irdl.operation @{cls.OPERATION_NAME.split('.')[1]} {{", *body, "  }"])
+        name = cls.OPERATION_NAME.split(".")[1]
+        return operation_text(name, cls.operand_slots, cls.result_slots, cls.attribute_slots)
 
 
 def operations(root: ir.Operation | ir.OpView | ir.Module) -> Iterator[ir.OpView]:

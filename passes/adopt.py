@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 from mlir import ir
 from mlir.dialects import func
 
@@ -18,7 +20,8 @@ _ADOPTED = (Level.GRAPH, Level.KERNELS, Level.TENSOR)
 def adopt(unit: Unit) -> None:
     """Set `ai.level`, `ai.net` and the `ai.name` of @main's inputs and outputs where the module does not have them.
 
-    The level is the first one whose spec the module meets; unnamed inputs are x0, x1 ..., outputs y0, y1 ...
+    The level is the first one whose spec the module meets; unnamed inputs are x0, x1 ..., outputs y0, y1 ..., with
+    underscores after it where such a name is taken.
     Raises IRError if the module is of no level.
     """
     with unit.module.context, ir.Location.unknown():
@@ -50,8 +53,11 @@ def _name_arguments(main: func.FuncOp) -> None:
     destinations = [entry for entry in inputs[0] if "ai.output" in entry]
     sources = [entry for entry in inputs[0] if "ai.output" not in entry]
     for prefix, entries in (("x", sources), ("y", destinations + inputs[1])):
+        taken = {entry["ai.name"] for entry in entries if "ai.name" in entry}
         for number, entry in enumerate(entries):
-            entry.setdefault("ai.name", ir.StringAttr.get(f"{prefix}{number}"))
+            wanted = (f"{prefix}{number}{'_' * tries}" for tries in count())
+            free = (name for text in wanted if (name := ir.StringAttr.get(text)) not in taken)
+            taken.add(entry.setdefault("ai.name", next(free)))
     for key, entries in zip(("arg_attrs", "res_attrs"), inputs, strict=True):
         if entries:
             main.attributes[key] = ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in entries])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import MISSING, dataclass, fields
+from functools import cache
 from typing import ClassVar, Self, get_type_hints
 
 from mlir import ir
@@ -23,7 +24,7 @@ class Configurable(ABC):
     @classmethod
     def from_options(cls, options: dict[str, str]) -> Self:
         """Build from option texts. Raises OptionError on an unknown name, a bad value or a missing one."""
-        hints = get_type_hints(cls)
+        hints = _type_hints(cls)
         declared = {f.name.replace("_", "-"): f for f in fields(cls)}
         values = {}
         for key, text in options.items():
@@ -81,6 +82,11 @@ def functions(module: ir.Module) -> list[func.FuncOp]:
     """The functions of a module that have a body."""
     found = [op for op in module.body.operations if isinstance(op, func.FuncOp)]
     return [function for function in found if not function.is_external]
+
+
+@cache
+def _type_hints(cls: type[Configurable]) -> dict[str, type]:
+    return get_type_hints(cls)  # slow: it evaluates the texts of annotations
 
 
 def _parse_value(owner: str, key: str, kind: type, text: str) -> int | bool | float | str:

@@ -14,7 +14,6 @@ from aiopt.support.errors import InputError, ModelError, SpecError
 from aiopt.support.types import TensorType, has_element
 from aiopt.support.weights import WeightStore
 
-
 Observer = Callable[[ir.Value, np.ndarray], None]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,21 +10,35 @@ from mlir import ir
 
 from aiopt.dialects import ext
 from aiopt.dialects.ai import AiDialect
+from aiopt.dialects.npu import NpuDialect
 from aiopt.passes import spec
 from aiopt.passes.spec import Level
 from aiopt.passes.unit import Unit
+from aiopt.passes.values import check_values, referenced_keys
 from aiopt.support.errors import IRError, ModelError, OutputError
-from aiopt.support.files import is_special, read_input, staged, write_output
+from aiopt.support.files import is_same_file, is_special, read_input, refuse_sources, staged, write_output
 from aiopt.support.weights import ELIDED, WeightStore
 
 BYTECODE_MAGIC = b"ML\xefR"
+_ESCAPED = re.compile(rb"(?<!\\)(?:\\\\)*((?:\\[89A-F][0-9A-F])+)")  # as MLIR prints what is not ASCII
+
+# Upstream's dialects whose ops our passes build from Python.
+_BUILT = (
+    *("affine", "arith", "bufferization", "cf", "func", "index", "linalg", "llvm"),
+    *("math", "memref", "scf", "tensor", "transform", "ub", "vector"),
+)
 
 
 def new_context() -> ir.Context:
-    """A context with upstream's dialects and `ai`; others are refused. It never has threads, so forks stay safe."""
-    context = ir.Context()
+    """A context with upstream's dialects and ours; others are refused. It never has threads, so forks stay safe.
+
+    As in mlir-opt, a dialect that nothing of ours builds is loaded by the first text or pass that uses it: each loaded
+    one makes every canonicalization slower.
+    """
+    context = ir.Context(load_on_create_dialects=list(_BUILT))  # pyright: ignore[reportCallIssue]
     context.enable_multithreading(False)
     AiDialect.load(context)
+    NpuDialect.load(context)
     return context
 
 
@@ -44,16 +59,23 @@ def read_unit(source: str | Path | bytes, context: ir.Context, folder: Path | No
     """Read a unit from a file, or from the bytes of MLIR text or bytecode, which errors call `<stdin>`.
 
     `ai.weights` is relative to the file's folder, or to `folder` (default: the current one).
-    Raises IRError with file:line:column if the IR is invalid, ModelError if the file or its weights cannot be read.
+    Raises IRError with file:line:column if the IR is invalid, ModelError if the file or its weights cannot be read, or
+    the weights are not those the constants speak of.
     """
     module = _parse(source, context)
+    _check_strings(module, "<stdin>" if isinstance(source, bytes) else str(source))
     unit = Unit(module)
     with context:
         ext.verify(module)
         _check_level(unit)
     if not isinstance(source, bytes):
         folder = Path(source).parent
-    unit.weights = _read_weights(module, folder or Path())
+        unit.sources = (Path(source),)
+    if weights := _weights_file(module, folder or Path()):
+        unit.weights = WeightStore.load(weights)
+        unit.sources += (weights,)
+        with context, ir.Location.unknown():
+            check_values(module, unit.weights, str(weights))
     return unit
 
 
@@ -62,9 +84,10 @@ def write_unit(unit: Unit, output: Path | None, elide: bool = False, debug_info:
 
     The values its constants refer to go to `<stem>.safetensors` beside the file. They are left out, and
     `ai.weights` is "elided", on `elide`, on the standard output, and if no value is known (text read without weights).
-    Raises OutputError if a file cannot be written, ModelError if some values are known and some are not.
+    Raises OutputError if a file cannot be written, or if the weights would replace a file that aiopt did not write or
+    that of another text, which the unit was read from; ModelError if some values are known and some are not.
     """
-    keys = _referenced_keys(unit.module)
+    keys = referenced_keys(unit.module)
     beside = output is not None and not elide and not is_special(output) and any(key in unit.weights for key in keys)
     if not beside or output is None:
         text = _print(unit.module, ELIDED if keys else None, debug_info)
@@ -75,6 +98,8 @@ def write_unit(unit: Unit, output: Path | None, elide: bool = False, debug_info:
     weights = output.with_suffix(".safetensors")
     if weights == output:
         raise OutputError(f"cannot write '{output}': the weights go into a file of this name; end it in .mlir")
+    if unit.sources and not is_same_file(output, unit.sources[0]):
+        refuse_sources(weights, unit.sources)
     text = _print(unit.module, weights.name, debug_info)
     with staged(output, text):  # the text takes its name last, so that it never stands beside weights not its own
         _save_weights(unit.weights, weights, keys)
@@ -98,10 +123,20 @@ def _parse(source: str | Path | bytes, context: ir.Context) -> ir.Module:
             path = Path(source)
         # To MLIR a path of "-" alone would be the standard input.
         return ir.Module.parseFile("./-" if str(path) == "-" else str(path), context)
-    except OSError as error:
-        raise ModelError(f"cannot read '{source}': {error.strerror}") from error
+    except (OSError, ValueError) as error:  # ValueError: a name with NUL
+        raise ModelError(f"cannot read '{source}': {getattr(error, 'strerror', error)}") from error
     except ir.MLIRError as error:
         raise IRError(_first_diagnostic(error, "<stdin>" if isinstance(source, bytes) else str(source))) from error
+
+
+def _check_strings(module: ir.Module, name: str) -> None:
+    """Names and other strings are UTF-8: the bindings cannot give out others. Raises IRError."""
+    text: Any = module.operation.get_asm(binary=True, enable_debug_info=True, assume_verified=True)
+    for escaped in _ESCAPED.findall(text):
+        try:
+            bytes.fromhex(escaped.replace(b"\\", b"").decode()).decode()
+        except UnicodeDecodeError as error:
+            raise IRError(f"{name}: the bytes {escaped.decode()} in a string are not UTF-8") from error
 
 
 def _first_diagnostic(error: ir.MLIRError, name: str) -> str:
@@ -127,10 +162,10 @@ def _check_level(unit: Unit) -> None:
     spec.check(unit.module, Level(value.value))
 
 
-def _read_weights(module: ir.Module, folder: Path) -> WeightStore:
+def _weights_file(module: ir.Module, folder: Path) -> Path | None:
     attributes = module.operation.attributes
     if "ai.weights" not in attributes:
-        return WeightStore()
+        return None
     name = attributes["ai.weights"]
     if not isinstance(name, ir.StringAttr):
         raise IRError(f"ai.weights must be the name of a safetensors file, not {name}")
@@ -145,17 +180,7 @@ def _read_weights(module: ir.Module, folder: Path) -> WeightStore:
             f"the weights '{path}' (attribute ai.weights) are missing: move the file beside the text, or remove the "
             "attribute to work without values"
         )
-    return WeightStore.load(path)
-
-
-def _referenced_keys(module: ir.Module) -> set[str]:
-    """The keys of `ai.constant` ops and, once memory is planned, of `ai.weights_layout`."""
-    constants = (op for op in ext.operations(module) if op.operation.name == "ai.constant")
-    keys = {op.operation.attributes["key"].value for op in constants}  # pyright: ignore[reportAttributeAccessIssue]
-    attributes = module.operation.attributes
-    if "ai.weights_layout" in attributes:
-        keys |= {entry.name for entry in attributes["ai.weights_layout"]}  # pyright: ignore
-    return keys
+    return path
 
 
 def _print(module: ir.Module, weights: str | None, debug_info: bool) -> bytes:

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import groupby
+from typing import Any, Protocol
 
 from mlir import ir
 from mlir.passmanager import PassManager
@@ -83,17 +84,22 @@ def parse(text: str) -> Nest:
 def run(unit: Unit, pipeline: Nest | str) -> None:
     """Run a pipeline. After each step the IR is verified and held against its level's spec.
 
-    Raises CompileError naming the step if it fails, SpecError if it leaves its level, OptionError on bad text.
+    Upstream's passes that follow each other are one step, unless somebody observes.
+    Raises CompileError naming the pass if it fails, SpecError if it leaves its level, OptionError on bad text.
     """
     nest = parse(pipeline) if isinstance(pipeline, str) else pipeline
     steps = expand(nest.items)
     texts = [str(step) for step in steps]
     with unit.module.context, ir.Location.unknown():
         _check_names(steps, "builtin.module")
-        for index, step in enumerate(steps):
-            for observer in _observers:
-                observer.before(texts[index:], unit)
-            _run_step(unit, step)
+        if _observers:
+            for index, step in enumerate(steps):
+                for observer in _observers:
+                    observer.before(texts[index:], unit)
+                _run_step(unit, step)
+        else:
+            for is_ours, group in groupby(steps, _is_ours):
+                (_run_each if is_ours else _run_joined)(unit, list(group))
     for observer in _observers:
         observer.end(unit)
 
@@ -110,10 +116,31 @@ def expand(steps: Sequence[Step]) -> list[Pass | Upstream | Nest]:
     return found
 
 
+def _run_each(unit: Unit, steps: Sequence[Pass | Upstream | Nest]) -> None:
+    for step in steps:
+        _run_step(unit, step)
+
+
+def _run_joined(unit: Unit, steps: Sequence[Pass | Upstream | Nest]) -> None:
+    """Run upstream's passes as one step: checking costs more than most of them.
+
+    If that goes wrong, they are repeated one at a time on a copy, which names the one at fault.
+    """
+    if len(steps) == 1:
+        return _run_step(unit, steps[0])
+    before = unit.module.operation.clone(ip=False)  # pyright: ignore[reportArgumentType]: detached
+    try:
+        _run_step(unit, Upstream(",".join(map(str, steps))))
+    except AioptError:
+        bytecode: Any = before.operation.get_asm(binary=True, enable_debug_info=True)
+        _run_each(Unit(ir.Module.parse(bytecode), unit.weights), steps)
+        raise  # only together do they go wrong
+
+
 def _run_step(unit: Unit, step: Pass | Upstream | Nest) -> None:
     if isinstance(step, Pass):
         _run_ours(unit, step)
-    elif isinstance(step, Nest) and has_ours(step):
+    elif isinstance(step, Nest) and _is_ours(step):
         _run_on_functions(unit, step)
     else:
         _run_upstream(unit.module.operation, str(step))
@@ -147,7 +174,7 @@ def _run_on_functions(unit: Unit, nest: Nest) -> None:
 def _check_names(steps: Sequence[Step], anchor: str) -> None:
     """Let upstream read its part of the pipeline before anything runs. Raises OptionError."""
     for step in steps:
-        if isinstance(step, Nest) and has_ours(step):
+        if isinstance(step, Nest) and _is_ours(step):
             _check_names(step.items, step.anchor)
         elif isinstance(step, (Nest, Upstream)):
             _build(anchor, str(step))
@@ -173,9 +200,11 @@ def _run_upstream(op: ir.Operation, text: str) -> None:
 def _check(unit: Unit, step: str) -> None:
     try:
         unit.module.operation.verify()
-        ext.verify(unit.module)
-        if unit.level is not None:
-            spec.check(unit.module, unit.level)
+        level = unit.level
+        if level not in spec.UPSTREAM_ONLY:
+            ext.verify(unit.module)
+        if level is not None:
+            spec.check(unit.module, level)
     except ir.MLIRError as error:
         raise CompileError(f"{step} left invalid IR: {error_text(error)}") from error
     except AioptError as error:
@@ -186,9 +215,13 @@ def _level(unit: Unit) -> str:
     return unit.level.value if unit.level else "of no level"
 
 
+def _is_ours(step: Step) -> bool:
+    return isinstance(step, (Pass, NamedPipeline)) or (isinstance(step, Nest) and has_ours(step))
+
+
 def has_ours(nest: Nest) -> bool:
     """True if a pass or pipeline of aiopt's own stands in it."""
-    return any(isinstance(s, (Pass, NamedPipeline)) or (isinstance(s, Nest) and has_ours(s)) for s in nest.items)
+    return any(map(_is_ours, nest.items))
 
 
 def error_text(error: Exception) -> str:

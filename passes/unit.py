@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from mlir import ir
@@ -17,12 +18,14 @@ class Unit:
     """A module, its weights, and the remarks passes made on the way.
 
     calibration: inputs by name that are typical of the net, for passes that must know what values it computes.
+    sources: the files it was read from, the model first; empty if it was not.
     """
 
     module: ir.Module
     weights: WeightStore = field(default_factory=WeightStore)
     remarks: list[str] = field(default_factory=list)
     calibration: Mapping[str, np.ndarray] | None = None
+    sources: tuple[Path, ...] = ()
 
     @property
     def level(self) -> Level | None:

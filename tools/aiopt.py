@@ -17,7 +17,7 @@ import aiopt
 from aiopt.support import command
 from aiopt.support.arguments import Parser, parse_shapes
 from aiopt.support.errors import OptionError, OutputError
-from aiopt.support.files import read_input, write_output
+from aiopt.support.files import read_input, refuse_sources, write_output
 from aiopt.support.isolate import Entry, Journal
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
     given = _parser().parse(arguments)
     if given.version:
-        print(f"aiopt {aiopt.__version__}, LLVM {_llvm_version()}")
-        return 0
+        return command.say(f"aiopt {aiopt.__version__}, LLVM {_llvm_version()}\n")
     return command.run(partial(_work, given), save_reproducer)
 
 
@@ -53,12 +52,14 @@ def _parser() -> Parser:
     add("--elide-weights", action="store_true", help="write no weights file; such text cannot be loaded again")
     add("--mlir-print-debuginfo", action="store_true", help="print locations")
     add("--list-passes", action="store_true", help="print all passes with their options")
+    add("--emit-irdl", nargs="?", const="", metavar="DIALECT", help="print our dialects for mlir-opt --irdl-file=")
     add("--version", action="store_true", help="print the versions of aiopt and LLVM")
     return parser
 
 
 def _work(given: argparse.Namespace, journal: Journal) -> int:
     journal.record("loading MLIR")
+    from aiopt.dialects import registry as dialects
     from aiopt.passes import io, listing, pipeline, registry
     from aiopt.passes.reproducer import StepKeeper
 
@@ -67,10 +68,14 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
     if given.list_passes:
         write_output(output, listing.list_passes().encode())
         return 0
+    if given.emit_irdl is not None:
+        write_output(output, dialects.irdl(given.emit_irdl).encode())
+        return 0
     with pipeline.observed(StepKeeper(journal)):
         steps = pipeline.parse(given.pass_pipeline) if given.pass_pipeline else None
         journal.record(f"reading '{given.input}'")
         unit = _read(given, parse_shapes(given.shape))
+        _keep_sources(given, unit)
         if steps:
             pipeline.run(unit, steps)
         if given.emit == "mlir":
@@ -87,6 +92,15 @@ def _emit(unit: Unit, kind: str) -> bytes:
     from aiopt import driver
 
     return driver.emit(unit, kind)
+
+
+def _keep_sources(given: argparse.Namespace, unit: Unit) -> None:
+    """Raise OutputError if the output would replace what was read; MLIR text may take the place of its older self."""
+    from aiopt.passes import io
+
+    stays_mlir = given.emit == "mlir" and unit.sources and io.is_mlir(unit.sources[0])
+    if given.output != STDIN:
+        refuse_sources(Path(given.output), unit.sources[1:] if stays_mlir else unit.sources)
 
 
 def _read(given: argparse.Namespace, shapes: dict[str, tuple[int, ...]]) -> Unit:

@@ -6,17 +6,18 @@ As in `aiopt`, nothing heavy is imported before the fork.
 from __future__ import annotations
 
 import argparse
-import contextlib
+import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import aiopt
+from aiopt.source import source_files
 from aiopt.support import command
 from aiopt.support.arguments import Parser, parse_shapes
-from aiopt.support.errors import OptionError
-from aiopt.support.files import read_input, staged, write_output
+from aiopt.support.errors import OptionError, OutputError
+from aiopt.support.files import is_special, read_input, refuse_sources, staged, write_output
 from aiopt.support.isolate import Journal
 from aiopt.tools.aiopt import STDIN, save_reproducer
 from aiopt.tools.aiopt_run import count, reject_shapes
@@ -63,6 +64,9 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
     if given.output == STDIN and given.emit != "header":
         raise OptionError(f"--emit={given.emit} is not text: name a file with -o")
     output = None if given.output == STDIN else Path(given.output)
+    sources = list(source_files(given.model)) if given.model != STDIN else []
+    if output is not None:
+        refuse_sources(output, sources)
     command.progress(f"compiling {given.model} ...")
     net = _net(given, journal)
     command.progress("")
@@ -74,7 +78,7 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
     elif given.emit == "aio":
         net.save(output)
     else:
-        _write_code(output, given.emit, net)
+        _write_code(output, given.emit, net, sources)
     return 0
 
 
@@ -97,15 +101,45 @@ def _net(given: argparse.Namespace, journal: Journal) -> CompiledNet:
         return api.compile_static(api.read_source(model), "cpu", given.threads, shapes, not given.no_cache)
 
 
-def _write_code(output: Path, kind: str, net: CompiledNet) -> None:
+def _write_code(output: Path, kind: str, net: CompiledNet, sources: Sequence[Path]) -> None:
     """The code and, where the net has any, its weights: both or neither."""
     from aiopt.support import linker
 
+    weights = output.with_suffix(WEIGHTS_SUFFIX)
+    if net.weights.nbytes:
+        if is_special(output):
+            raise OutputError(f"cannot write '{output}': the weights go into a file beside it, so it has to be a file")
+        refuse_sources(weights, sources)
+        _keep_other_weights(weights, output, net)
     code = linker.shared_object(net.objects) if kind == "so" else linker.joined_object(net.objects)
-    with contextlib.ExitStack() as files:
-        if net.weights.nbytes:
-            files.enter_context(staged(output.with_suffix(WEIGHTS_SUFFIX), [net.weights.data]))
-        files.enter_context(staged(output, code))
+    if not net.weights.nbytes:
+        write_output(output, code)
+        return
+    with staged(weights, [net.weights.data]), staged(output, code):
+        pass
+
+
+def _keep_other_weights(weights: Path, output: Path, net: CompiledNet) -> None:
+    """Raise OutputError if the weights would replace the code, or a file that does not look like an older self."""
+    if weights == output:
+        raise OutputError(f"cannot write '{output}': the weights go into a file of this name; end it in .so or .o")
+    if is_special(weights) or weights.is_dir():
+        raise OutputError(f"cannot write the weights '{weights}': it is not a file")
+    if not weights.exists() or _is_compiled(output):
+        return
+    if weights.stat().st_size != net.weights.nbytes or weights.read_bytes() != net.weights.tobytes():
+        raise OutputError(
+            f"cannot write the weights '{weights}': another file of that name is there, and no compiled net beside it; "
+            "remove it, or give the output another name"
+        )
+
+
+def _is_compiled(path: Path) -> bool:
+    """True for code that an earlier call wrote: its weights lie beside it."""
+    if not path.is_file():
+        return False
+    code = path.read_bytes()
+    return code.startswith(b"\x7fELF") and re.search(rb"\0aiopt_\w+_info\0", code) is not None
 
 
 def _c_flags() -> str:

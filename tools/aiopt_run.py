@@ -55,7 +55,7 @@ def _parser() -> Parser:
     add("--shape", action="append", default=[], metavar="NAME=1x3x48x320", help="shape of an input of an ONNX model")
     add("--threads", type=count, metavar="N", help="threads of a run (default: 1, for .aio what it was compiled for)")
     add("--repeat", type=count, default=10, metavar="N", help="timed runs after a first one (default: 10)")
-    add("--seed", type=int, default=0, metavar="N", help="seed of the random inputs (default: 0)")
+    add("--seed", type=seed, default=0, metavar="N", help="seed of the random inputs (default: 0)")
     add("--compare", choices=["onnxruntime", "reference"], help="hold the outputs against another engine's")
     add(
         "--amp",
@@ -82,6 +82,13 @@ def count(text: str) -> int:
     return int(text)
 
 
+def seed(text: str) -> int:
+    """A whole number of at least 0, for argparse."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of at least 0")
+    return int(text)
+
+
 def _work(given: argparse.Namespace, journal: Journal) -> int:
     if given.info:
         header = artifact.read_header(given.model)
@@ -105,7 +112,7 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
     facts: dict[str, Any] = {"model": given.model, "threads": net.threads, "amp": given.amp}
     facts["compile_seconds"] = time.perf_counter() - start
     journal.record("the compiled net")
-    inputs = _fill_inputs(net.inputs, arrays, given.seed)
+    inputs = fill_inputs(net.inputs, arrays, given.seed)
     command.progress("running ...")
     outputs = _run(net, inputs, given.repeat, facts)
     if given.compare:
@@ -151,7 +158,7 @@ def _calibration(model: Path | bytes, shapes: dict[str, tuple[int, ...]], arrays
     from aiopt.passes.interpret import input_types
 
     unit = driver.load_unit(model, io.new_context(), shapes)
-    return _fill_inputs(input_types(unit.module), arrays, seed)
+    return fill_inputs(input_types(unit.module), arrays, seed)
 
 
 def reject_shapes(shapes: Mapping[str, object], what: str) -> None:
@@ -177,10 +184,10 @@ def _load_inputs(texts: Sequence[str]) -> Arrays:
         if name in files:
             raise OptionError(f"--input gives '{name}' twice")
         files[name] = Path(file)
-    return {name: _load(name, file) for name, file in files.items()}
+    return {name: load_array(name, file) for name, file in files.items()}
 
 
-def _fill_inputs(types: Mapping[str, TensorType], given: Arrays, seed: int) -> Arrays:
+def fill_inputs(types: Mapping[str, TensorType], given: Arrays, seed: int) -> Arrays:
     """The given arrays, and for the other inputs random ones: N(0, 1), integers 0 to 7, either bool."""
     import numpy as np
 
@@ -200,7 +207,8 @@ def _fill_inputs(types: Mapping[str, TensorType], given: Arrays, seed: int) -> A
     return arrays
 
 
-def _load(name: str, file: Path) -> np.ndarray:
+def load_array(name: str, file: Path) -> np.ndarray:
+    """The array of a .npy file. Raises InputError that names the input."""
     import numpy as np
 
     try:
@@ -225,11 +233,12 @@ def _run(net: CompiledNet, inputs: Arrays, repeat: int, facts: dict[str, Any]) -
     facts["cache"] = report.get("cache", "off")
     facts.update(seconds_per_run=statistics.median(seconds), runs=repeat)
     facts.update({key: report[key] for key in _REPORTED if key in report})
-    facts["outputs"] = [_describe(name, array) for name, array in outputs.items()]
+    facts["outputs"] = [describe(name, array) for name, array in outputs.items()]
     return outputs
 
 
-def _describe(name: str, array: np.ndarray) -> dict[str, Any]:
+def describe(name: str, array: np.ndarray) -> dict[str, Any]:
+    """What is said of an output, of JSON's types."""
     some = array.size > 0
     return {
         "name": name,

@@ -2,12 +2,13 @@
 
 from aiopt.dialects.ai.binary import AddOp, DivOp, MaximumOp, MinimumOp, MulOp, PowOp, SubOp
 from aiopt.dialects.ai.constant import ConstantOp
+from aiopt.dialects.ai.conv import ConvOp
 from aiopt.dialects.ai.conv_transpose import ConvTransposeOp
 from aiopt.dialects.ai.dialect import AiDialect, Trait
 from aiopt.dialects.ai.layer_norm import LayerNormOp
 from aiopt.dialects.ai.logic import AndOp, EqualOp, LessEqualOp, LessOp, NotOp, OrOp, SelectOp, XorOp
 from aiopt.dialects.ai.movement import BroadcastToOp, ConcatOp, RelayoutOp, ReshapeOp, SliceOp, TransposeOp
-from aiopt.dialects.ai.nn import BatchNormOp, ConvOp, MatMulOp, SoftmaxOp
+from aiopt.dialects.ai.nn import BatchNormOp, MatMulOp, SoftmaxOp
 from aiopt.dialects.ai.pool import AvgPoolOp, MaxPoolOp
 from aiopt.dialects.ai.reduce import ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceSumOp
 from aiopt.dialects.ai.sampling import GatherOp, ResizeOp

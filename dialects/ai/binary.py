@@ -64,7 +64,7 @@ class MulOp(Binary, name="mul"):
 
 
 class DivOp(Binary, name="div"):
-    """out = lhs / rhs; integers round toward zero, and dividing them by 0 is undefined.
+    """out = lhs / rhs; integers round toward zero, their lowest over -1 is itself, and any over 0 is 0.
 
     Shapes: numpy broadcasting. Types: numbers, the same for all.
     Errors: differing element types; shapes that do not broadcast.
@@ -82,7 +82,8 @@ class DivOp(Binary, name="div"):
             return np.divide(lhs, rhs)
         floor = np.floor_divide(lhs, rhs)
         inexact = np.multiply(floor, rhs) != lhs
-        return floor + (inexact & ((lhs < 0) != (rhs < 0))).astype(lhs.dtype)
+        quotient = floor + (inexact & ((lhs < 0) != (rhs < 0))).astype(lhs.dtype)
+        return np.where(rhs == 0, lhs.dtype.type(0), quotient)
 
 
 class PowOp(Binary, name="pow"):

@@ -13,6 +13,11 @@ def check_same_element(**types: TensorType | None) -> None:
         raise ValueError(f"the operands must have one element type ({listed})")
 
 
+def default_accumulator(element: str) -> str:
+    """The type sums of this element type are kept in where nothing is said."""
+    return "f64" if element == "f64" else "f32"
+
+
 def check_accumulator(acc: str, element: str) -> None:
     """`acc` can hold sums of `element`: a float type at least as wide; bf16 itself is too coarse for sums."""
     if acc == "bf16" or not holds(acc, element):

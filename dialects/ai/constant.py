@@ -15,7 +15,7 @@ class ConstantOp(AiDialect.Operation, name="constant"):
 
     Shapes: any; the result type is given to the builder as `results=[TensorType]`.
     Types: any.
-    Errors: an empty key.
+    Errors: a key that is empty or holds NUL, where names in MLIR's dictionaries end.
     Source: ONNX initializers and Constant-13.
     """
 
@@ -35,5 +35,8 @@ class ConstantOp(AiDialect.Operation, name="constant"):
         """Any type aiopt has will do; the key must be there."""
         check_slot(self.OPERATION_NAME, "result", self.result_slots[0], self.operation.results[0])
         check_attribute(self.OPERATION_NAME, "key", ir.StringAttr, self.operation.attributes["key"])
-        if not self.python_attributes()["key"]:
+        key = self.python_attributes()["key"]
+        if not key:
             raise IRError("ai.constant: the key is empty: it must name a value of the WeightStore")
+        if "\0" in key:
+            raise IRError(f"ai.constant: the key {key!r} holds NUL: give the value another name")

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
-from aiopt.dialects.ai.checks import check_accumulator, check_bias, check_at_least, check_length, check_same_element
+from aiopt.dialects.ai.checks import check_accumulator, check_at_least, check_bias, check_length, check_same_element
 from aiopt.dialects.ai.dialect import AiDialect, Trait
 from aiopt.dialects.ai.numerics import quiet
 from aiopt.dialects.constraints import FloatTensor

@@ -1,6 +1,5 @@
 """Contractions and normalisation."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -9,46 +8,22 @@ from mlir import ir
 from aiopt.dialects.ai.checks import (
     broadcast,
     check_accumulator,
-    check_at_least,
     check_axis,
-    check_bias,
     check_packed_type,
     check_packing,
     check_same_element,
-    window_counts,
+    default_accumulator,
 )
 from aiopt.dialects.ai.dialect import AiDialect, Trait
-from aiopt.dialects.ai.numerics import pad, quiet, widen, windows
+from aiopt.dialects.ai.numerics import quiet, widen
 from aiopt.dialects.ai.packing import (
-    array_channels_first,
-    array_in_layout,
     channels_first,
-    in_layout,
     packed_columns,
-    packed_filters,
     unpack_columns,
-    unpack_filters,
-    unpacked_filters,
 )
 from aiopt.dialects.constraints import FloatTensor
 from aiopt.dialects.ext import Operand, Result
 from aiopt.support.types import TensorType, numpy_dtype
-
-
-def _default_accumulator(element: str) -> str:
-    return "f64" if element == "f64" else "f32"
-
-
-def _plain_filters(weight: TensorType, group: int, pack: int | None, filters: int | None) -> TensorType:
-    """The type of the weight before packing."""
-    check_packing("filters", pack, filters)
-    if pack is None or filters is None:
-        return weight
-    if weight.rank < 4:
-        raise ValueError(f"a packed weight must have rank 4 or more, but has {weight.rank}")
-    plain = unpacked_filters(weight, filters)
-    check_packed_type("weight", weight, packed_filters(plain, max(group, 1), pack))
-    return plain
 
 
 class MatMulOp(AiDialect.Operation, name="matmul"):
@@ -71,7 +46,7 @@ class MatMulOp(AiDialect.Operation, name="matmul"):
 
     @classmethod
     def defaults(cls, lhs: TensorType, rhs: TensorType, **_: object) -> dict[str, Any]:
-        return {"acc": _default_accumulator(lhs.element)}
+        return {"acc": default_accumulator(lhs.element)}
 
     @staticmethod
     def infer(
@@ -106,105 +81,6 @@ class MatMulOp(AiDialect.Operation, name="matmul"):
     @staticmethod
     def flops(lhs: TensorType, rhs: TensorType, **attributes: Any) -> int:
         return 2 * MatMulOp.infer(lhs, rhs, **attributes).size * lhs.shape[-1]
-
-
-class ConvOp(AiDialect.Operation, name="conv"):
-    """Convolve (cross-correlate) over 1 to 3 spatial dimensions, with zeros around the input.
-
-    Shapes: input [N, C, *spatial], weight [O, C/group, *kernel], bias [O] (optional) -> out [N, O, *counts], where
-    counts = (begin + size + end - ((kernel - 1) * dilation + 1)) // stride + 1. pads: all begins, then all ends.
-    With `layout` = "channels_last", input and out are [N, *spatial, C]. With `pack` = nr and `filters` = O, weight is
-    [blocks, *kernel, C/group, nr] (see packing.py).
-    Types: floats, the same for all; sums are kept in `acc` (default f32, f64 for f64), which the bias may have too.
-    Errors: ranks, channels or groups that do not fit; a window larger than the padded input; acc too narrow.
-    Source: ONNX Conv-11 (auto_pad and negative pads are the importer's work).
-    """
-
-    traits = frozenset({Trait.CONTRACTION})
-    input: Operand[FloatTensor]
-    weight: Operand[FloatTensor]
-    bias: Operand[FloatTensor] | None
-    strides: ir.DenseI64ArrayAttr
-    pads: ir.DenseI64ArrayAttr
-    dilations: ir.DenseI64ArrayAttr
-    group: ir.IntegerAttr
-    acc: ir.TypeAttr
-    layout: ir.StringAttr | None
-    pack: ir.IntegerAttr | None
-    filters: ir.IntegerAttr | None
-    out: Result[FloatTensor]
-
-    @classmethod
-    def defaults(cls, input: TensorType, weight: TensorType, bias: TensorType | None, **_: object) -> dict[str, Any]:
-        rank = input.rank - 2
-        window = {"strides": [1] * rank, "pads": [0] * (2 * rank), "dilations": [1] * rank}
-        return {**window, "group": 1, "acc": _default_accumulator(input.element)}
-
-    @staticmethod
-    def infer(
-        input: TensorType,
-        weight: TensorType,
-        bias: TensorType | None,
-        *,
-        group: int,
-        acc: str,
-        layout: str | None = None,
-        pack: int | None = None,
-        filters: int | None = None,
-        **window: list[int],
-    ) -> TensorType:
-        input, weight = channels_first(input, layout), _plain_filters(weight, group, pack, filters)
-        check_same_element(input=input, weight=weight)
-        check_accumulator(acc, input.element)
-        check_bias(bias, input.element, acc)
-        check_at_least("group", [group], 1)
-        if weight.rank != input.rank:
-            raise ValueError(f"input and weight must have one rank, but have {input.rank} and {weight.rank}")
-        counts = window_counts(input.shape[2:], kernel=weight.shape[2:], **window)
-        channels, outputs = input.shape[1], weight.shape[0]
-        if channels != weight.shape[1] * group or outputs % group:
-            raise ValueError(
-                f"{channels} input channels and {outputs} filters in {group} groups need a weight of "
-                f"[{outputs}, {channels} / {group}, ...] and whole groups, but the weight is tensor<{weight}>"
-            )
-        if bias is not None and bias.shape != (outputs,):
-            raise ValueError(f"the bias must have the shape [{outputs}], but has {list(bias.shape)}")
-        return in_layout(input.with_shape(input.shape[0], outputs, *counts), layout)
-
-    @staticmethod
-    @quiet
-    def reference(
-        input: np.ndarray,
-        weight: np.ndarray,
-        bias: np.ndarray | None,
-        *,
-        strides: list[int],
-        pads: list[int],
-        dilations: list[int],
-        group: int,
-        acc: str,
-        layout: str | None = None,
-        pack: int | None = None,
-        filters: int | None = None,
-    ) -> np.ndarray:
-        input = array_channels_first(input, layout)
-        if pack is not None and filters is not None:
-            weight = unpack_filters(weight, filters, group)
-        wide = numpy_dtype(acc)
-        kernel = weight.shape[2:]
-        padded = pad(input.astype(wide), pads, 0)
-        patches = windows(padded, kernel=kernel, strides=strides, dilations=dilations)
-        axes = [1, *range(input.ndim, patches.ndim)], [1, *range(2, weight.ndim)]
-        groups = zip(np.split(patches, group, axis=1), np.split(weight.astype(wide), group), strict=True)
-        sums = np.concatenate([np.tensordot(patch, part, axes) for patch, part in groups], axis=-1)
-        out = sums if bias is None else sums + bias.astype(wide)
-        return array_in_layout(np.moveaxis(out, -1, 1).astype(input.dtype), layout)
-
-    @staticmethod
-    def flops(input: TensorType, weight: TensorType, bias: TensorType | None, **attributes: Any) -> int:
-        out = ConvOp.infer(input, weight, bias, **attributes)
-        plain = _plain_filters(weight, attributes["group"], attributes.get("pack"), attributes.get("filters"))
-        return 2 * out.size * math.prod(plain.shape[1:]) + (0 if bias is None else out.size)
 
 
 class BatchNormOp(AiDialect.Operation, name="batch_norm"):

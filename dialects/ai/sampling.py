@@ -86,7 +86,7 @@ class ResizeOp(AiDialect.Operation, name="resize"):
 
     @classmethod
     def defaults(cls, input: TensorType, *, shape: list[int], **_: object) -> dict[str, Any]:
-        scales = [want / max(have, 1) for want, have in zip(shape, input.shape, strict=False)]
+        scales = [want / have if have else 1.0 for want, have in zip(shape, input.shape, strict=False)]
         names = {"mode": "nearest", "coordinates": "half_pixel", "rounding": "round_prefer_floor"}
         return {**names, "scales": scales}
 
@@ -96,8 +96,9 @@ class ResizeOp(AiDialect.Operation, name="resize"):
     ) -> TensorType:
         check_length("shape", shape, input.rank)
         check_length("scales", scales, input.rank)
-        check_at_least("shape", shape, 1)
-        check_at_least("the input's shape", input.shape, 1)
+        check_at_least("shape", shape, 0)
+        if any((have == 0) != (want == 0) for have, want in zip(input.shape, shape, strict=True)):
+            raise ValueError(f"a dimension of 0 stays 0, and no other becomes 0: {list(input.shape)} to {list(shape)}")
         if not all(scale > 0 for scale in scales):
             raise ValueError(f"scales must be above 0, but are {list(scales)}")
         given = (("mode", mode, MODES), ("coordinates", coordinates, COORDINATES), ("rounding", rounding, ROUNDING))
@@ -134,7 +135,7 @@ class ResizeOp(AiDialect.Operation, name="resize"):
 
 def resized_axes(have: Any, want: Any, scales: Any) -> list[int]:
     """The dimensions in which positions change."""
-    return [axis for axis, scale in enumerate(scales) if have[axis] != want[axis] or scale != 1]
+    return [axis for axis, scale in enumerate(scales) if have[axis] and (have[axis] != want[axis] or scale != 1)]
 
 
 def positions(size: int, out_size: int, scale: float, coordinates: str) -> np.ndarray:

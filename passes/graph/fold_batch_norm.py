@@ -11,6 +11,7 @@ from mlir import ir
 
 from aiopt.dialects import ext
 from aiopt.dialects.ai import AddOp, BatchNormOp, ConvOp, ConvTransposeOp, DivOp, MulOp, SubOp
+from aiopt.dialects.ai.packing import pack_filters, unpack_filters
 from aiopt.passes.base import Pass
 from aiopt.passes.rewrite import Rewriter, constant_value, defining, has_one_use, rewrite
 from aiopt.passes.unit import Unit
@@ -45,6 +46,9 @@ class FoldBatchNorm(Pass):
 
 
 def _fold_batch_norm_into_conv(op: BatchNormOp, rewriter: Rewriter) -> bool:
+    conv = defining(op.input)
+    if not isinstance(conv, _CONVOLUTIONS) or _channel_axis(conv) != _channel_axis(op):
+        return False
     affine = _batch_norm_affine(op, rewriter.unit)
     return affine is not None and _fold_affine(op, op.input, *affine, rewriter)
 
@@ -58,7 +62,7 @@ def _expand_batch_norm(op: BatchNormOp, rewriter: Rewriter) -> bool:
     rounded = [_round(values, kind.dtype) for values in affine]
     if any(values is None for values in rounded):
         return False
-    shape = (-1, *[1] * (kind.rank - 2))
+    shape = (-1, *[1] * (kind.rank - 1 - _channel_axis(op)))
     hint = _hint(op)
     factor, offset = (
         rewriter.constant(values.reshape(shape), f"{hint}.{name}")
@@ -94,8 +98,10 @@ def _fold_binary(
     """Fold `op(conv, c)`, and `op(c, conv)` if it commutes, where c has one value per channel."""
     lhs, rhs = op.operation.operands
     for value, other in ((lhs, rhs), (rhs, lhs)) if commutes else ((lhs, rhs),):
-        if isinstance(defining(value), _CONVOLUTIONS) and value.type == op.operation.results[0].type:
-            channel = _per_channel(constant_value(other, rewriter.unit), ext.type_of(value).shape)
+        conv = defining(value)
+        if isinstance(conv, _CONVOLUTIONS) and value.type == op.operation.results[0].type:
+            shape, axis = ext.type_of(value).shape, _channel_axis(conv)
+            channel = _per_channel(constant_value(other, rewriter.unit), shape, axis)
             if channel is not None and _fold_affine(op, value, *affine(channel), rewriter):
                 return True
     return False
@@ -129,10 +135,19 @@ def _fold_affine(
 def _scaled_weight(conv: ConvOp | ConvTransposeOp, weight: np.ndarray, factor: np.ndarray) -> np.ndarray | None:
     """The weight with its filters times factor [O]; the weight itself where the factor is 1; None if not finite.
 
-    Filters are [O, ...] of a conv; of a conv_transpose [C, O/group, ...], where the channels C are in groups.
+    Filters are [O, ...] of a conv; of a conv_transpose [C, O/group, ...], where the channels C are in groups. A packed
+    weight is unpacked for it and packed again.
     """
     if (factor == 1).all():
         return weight
+    attributes = conv.python_attributes()
+    if (pack := attributes.get("pack")) is not None:
+        plain = _scaled_filters(conv, unpack_filters(weight, attributes["filters"], attributes["group"]), factor)
+        return None if plain is None else pack_filters(plain, attributes["group"], pack)
+    return _scaled_filters(conv, weight, factor)
+
+
+def _scaled_filters(conv: ConvOp | ConvTransposeOp, weight: np.ndarray, factor: np.ndarray) -> np.ndarray | None:
     group = conv.python_attributes()["group"] if isinstance(conv, ConvTransposeOp) else 1
     inner = [1] * (weight.ndim - 2)
     shape = (group, 1, -1, *inner) if isinstance(conv, ConvTransposeOp) else (1, -1, 1, *inner)
@@ -152,14 +167,19 @@ def _batch_norm_affine(op: BatchNormOp, unit: Unit) -> tuple[np.ndarray, np.ndar
         return factor, bias - mean * factor
 
 
-def _per_channel(array: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray | None:
-    """A constant that broadcasts to [N, C, ...] as f64 [C], if it varies along C alone; else None."""
+def _channel_axis(op: ConvOp | ConvTransposeOp | BatchNormOp) -> int:
+    """The dimension of the result that C is."""
+    return 1 if op.python_attributes().get("layout") is None else ext.type_of(op.out).rank - 1
+
+
+def _per_channel(array: np.ndarray | None, shape: tuple[int, ...], channel: int) -> np.ndarray | None:
+    """A constant that broadcasts to `shape` as f64 [C], if it varies along dimension `channel` alone; else None."""
     if array is None or array.ndim > len(shape):
         return None
     aligned = (1,) * (len(shape) - array.ndim) + array.shape
-    if any(size != 1 for axis, size in enumerate(aligned) if axis != 1):
+    if any(size != 1 for axis, size in enumerate(aligned) if axis != channel):
         return None
-    return np.broadcast_to(array.reshape(aligned[1]).astype(np.float64), (shape[1],))
+    return np.broadcast_to(array.reshape(aligned[channel]).astype(np.float64), (shape[channel],))
 
 
 def _round(values: np.ndarray, dtype: np.dtype) -> np.ndarray | None:

@@ -15,7 +15,7 @@ from aiopt.dialects.ai.packing import CHANNELS_LAST
 from aiopt.dialects.ext import Operation, dense_array, type_of
 from aiopt.passes.base import Pass, functions
 from aiopt.passes.lower.linalg import FAMILIES
-from aiopt.passes.lower.linalg.builder import memref_type, stored, tensor_type
+from aiopt.passes.lower.linalg.builder import empty, memref_type, stored, tensor_type
 from aiopt.passes.lower.linalg.rules import RULES, Operand, Squeezed, reassociation, splat_operand
 from aiopt.passes.rewrite import PARTITION
 from aiopt.passes.spec.base import Level
@@ -34,7 +34,8 @@ class ConvertAiToLinalg(Pass):
     Each op is lowered by the rule of its class (`passes/lower/linalg`), but a kernel of the route "template" (see
     ai-select-route) as a whole by its template, to loops on buffers that later passes leave as they are. In @main every
     kernel result becomes an allocation or one of the output arguments, every constant a buffer, every view a
-    reinterpret_cast.
+    reinterpret_cast. What has no elements gets no buffer: kernels do not take it, and those that would make it go, with
+    their calls; only @main keeps such inputs and outputs.
     """
 
     name: ClassVar[str] = "convert-ai-to-linalg"
@@ -53,7 +54,10 @@ def _convert_kernel(old: func.FuncOp) -> None:
     block = old.entry_block
     inputs = [type_of(argument) for argument in block.arguments]
     outputs = [type_of(kind) for kind in old.type.results]
-    new = _declare(old, [memref_type(kind) for kind in inputs + outputs])
+    if not any(kind.size for kind in outputs):
+        old.erase()
+        return
+    new = _declare(old, [memref_type(kind) for kind in inputs + outputs if kind.size])
     if choice := read_choice(old):
         with ir.InsertionPoint(new.add_entry_block()), old.location:
             results = block.operations[len(block.operations) - 1].operands
@@ -67,13 +71,16 @@ def _convert_kernel(old: func.FuncOp) -> None:
     new.attributes["ai.whole_axes"] = ir.DenseI64ArrayAttr.get(_folded_axes(block, outputs[0].rank))
     with ir.InsertionPoint(new.add_entry_block()):
         lowered: dict[ir.Value, Operand] = {}
-        for argument, kind, buffer in zip(block.arguments, inputs, new.arguments, strict=False):
-            value = bufferization.to_tensor(tensor_type(kind), buffer, restrict=True)
+        remaining = iter(new.arguments)
+        for argument, kind in zip(block.arguments, inputs, strict=True):
+            value = (
+                bufferization.to_tensor(tensor_type(kind), next(remaining), restrict=True) if kind.size else empty(kind)
+            )
             lowered[argument] = Operand(kind, value)
         for op in block.operations:
             with op.location:
                 if isinstance(op, func.ReturnOp):
-                    _store_results([lowered[value] for value in op.operands], new.arguments[len(inputs) :])
+                    _store_results([lowered[value] for value in op.operands if type_of(value).size], list(remaining))
                 else:
                     _convert_op(op, lowered)
     old.erase()
@@ -103,11 +110,15 @@ def _convert_op(op: ir.OpView, lowered: dict[ir.Value, Operand]) -> None:
     rule = RULES.get(type(op))
     if rule is None or not isinstance(op, Operation):
         raise UnsupportedError(f"convert-ai-to-linalg has no rule for {op.operation.name}")
+    out = type_of(op.results[0])
+    if out.size == 0:  # nothing to compute, whatever the operands: upstream does not take all slices and pads of size 0
+        lowered[op.results[0]] = Operand(out, empty(out))
+        return
     operands = [
         [lowered[v] for v in group] if isinstance(group, list) else None if group is None else lowered[group]
         for group in op.operand_groups()
     ]
-    lowered[op.results[0]] = Operand(type_of(op.results[0]), rule(op, *operands))
+    lowered[op.results[0]] = Operand(out, rule(op, *operands))
 
 
 def _store_results(results: list[Operand], destinations: list[ir.Value]) -> None:
@@ -147,13 +158,15 @@ def _convert_main(old: func.FuncOp, unit: Unit) -> None:
 def _convert_main_op(
     op: ir.OpView, buffers: dict[ir.Value, ir.Value], returned: dict[ir.Value, ir.Value], unit: Unit
 ) -> None:
+    if op.results and not any(type_of(result).size for result in op.results):
+        return
     if isinstance(op, func.CallOp):
-        results = [returned[r] if r in returned else _allocate(type_of(r)) for r in op.results]
-        call = func.CallOp([], op.callee, [*(buffers[v] for v in op.operands), *results])
+        results = [returned[r] if r in returned else _allocate(type_of(r)) for r in op.results if type_of(r).size]
+        call = func.CallOp([], op.callee, [*(buffers[v] for v in op.operands if type_of(v).size), *results])
         for key in ("ai.nodes", PARTITION):
             if key in op.attributes:
                 call.attributes[key] = op.attributes[key]
-        buffers.update(zip(op.results, results, strict=True))
+        buffers.update(zip([r for r in op.results if type_of(r).size], results, strict=True))
     elif isinstance(op, ai.ReshapeOp):
         buffers[op.out] = _viewed(buffers[op.input], type_of(op.out))
     elif isinstance(op, ai.ConstantOp):

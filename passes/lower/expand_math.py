@@ -9,7 +9,6 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, func, math
 
-from aiopt.dialects.ext import operations
 from aiopt.passes.base import FunctionPass
 from aiopt.passes.lower.math.builder import FloatBuilder
 from aiopt.passes.lower.math.erf import erf
@@ -19,6 +18,7 @@ from aiopt.passes.lower.math.pow import power
 from aiopt.passes.lower.math.tanh import tanh
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
+from aiopt.passes.walk import ops_named
 
 _UNARY: dict[type[ir.OpView], Callable[[ir.Value, FloatBuilder], ir.Value]] = {
     math.ExpOp: exp,
@@ -26,6 +26,7 @@ _UNARY: dict[type[ir.OpView], Callable[[ir.Value, FloatBuilder], ir.Value]] = {
     math.TanhOp: tanh,
     math.ErfOp: erf,
 }
+_NAMES = tuple(cls.OPERATION_NAME for cls in (*_UNARY, math.PowFOp))
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,8 @@ class ExpandMath(FunctionPass):
     fma: bool = False
 
     def run_on_function(self, function: func.FuncOp, unit: Unit) -> None:
-        for op in operations(function):
-            if type(op) not in _UNARY and not isinstance(op, math.PowFOp):
-                continue
-            result = op.operation.results[0]
+        for found in ops_named(function, *_NAMES):
+            op, result = found.opview, found.results[0]
             if not _is_f32(result.type):
                 continue
             with ir.InsertionPoint(op), op.location:

@@ -12,6 +12,7 @@ from mlir.dialects import arith, func, memref
 from aiopt.passes.base import Pass, functions
 from aiopt.passes.lower.arena import ALIGNMENT, Buffer, Plan, align, plan
 from aiopt.passes.spec.base import Level
+from aiopt.passes.spec.plan import plan_sizes, weight_offsets
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import CompileError
 from aiopt.support.weights import WeightStore
@@ -179,15 +180,15 @@ def _annotate(module: ir.Module, layout: _WeightLayout, arena: Plan, uses: _Uses
 def pack_weights(module: ir.Module, weights: WeightStore) -> np.ndarray:
     """The blob that `ai.weights_layout` of a planned module describes: uint8, starting at a multiple of 64.
 
-    Raises ModelError if the value of a weight is not in the store.
+    Raises ModelError if the value of a weight is not in the store, CompileError if it is larger than its place.
     """
-    attributes = module.operation.attributes
-    size = ir.IntegerAttr(attributes["ai.weights_bytes"]).value
+    size = plan_sizes(module)["ai.weights_bytes"]
     memory = np.zeros(size + ALIGNMENT, np.uint8)
     start = -memory.ctypes.data % ALIGNMENT
     blob = memory[start : start + size]
-    for entry in ir.DictAttr(attributes["ai.weights_layout"]):
-        offset = ir.IntegerAttr(entry.attr).value
-        array = weights[entry.name]
+    for key, offset in weight_offsets(module).items():
+        array = weights[key]
+        if offset + array.nbytes > size:
+            raise CompileError(f"the weight '{key}' of {array.nbytes} bytes reaches beyond the {size} bytes planned")
         blob[offset : offset + array.nbytes] = array.reshape(-1).view(np.uint8)
     return blob

@@ -2,7 +2,7 @@
 
 from mlir import ir
 
-from aiopt.passes.spec.base import Level, Spec, require_dialects
+from aiopt.passes.spec.base import Level, Spec, require_ops
 
 _DIALECTS = frozenset(
     {"affine", "arith", "builtin", "cf", "func", "index", "llvm", "math", "memref", "scf", "ub", "vector"}
@@ -10,7 +10,7 @@ _DIALECTS = frozenset(
 
 
 def _check(module: ir.Module) -> None:
-    require_dialects(Level.CPU, module, _DIALECTS)
+    require_ops(Level.CPU, module.operation, frozenset(), _DIALECTS, "here")
 
 
 SPEC = Spec(Level.CPU, _check)

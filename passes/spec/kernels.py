@@ -3,8 +3,18 @@
 from mlir import ir
 from mlir.dialects import func
 
-from aiopt.dialects.ext import operations
-from aiopt.passes.spec.base import Level, Spec, refuse, require_ops, require_static_tensors
+from aiopt.passes.spec.base import (
+    Level,
+    Spec,
+    check_kernel_attributes,
+    refuse,
+    require_dense_constants,
+    require_functions,
+    require_ops,
+    require_static_tensors,
+)
+from aiopt.passes.spec.interface import check_interface
+from aiopt.passes.walk import find_op
 from aiopt.support.errors import SpecError
 
 _MAIN = frozenset({"ai.constant", "ai.reshape", "arith.constant", "func.call", "func.return"})
@@ -12,20 +22,46 @@ _KERNEL = frozenset({"arith.constant", "func.return"})
 
 
 def _check(module: ir.Module) -> None:
-    functions = {op.name.value: op for op in module.body.operations if isinstance(op, func.FuncOp)}
+    functions = require_functions(Level.KERNELS, module)
     if "main" not in functions:
         raise SpecError("level kernels has a function @main")
     for name, function in functions.items():
         require_static_tensors(Level.KERNELS, function)
+        require_dense_constants(Level.KERNELS, function, equal=name != "main")
         if name == "main":
-            require_ops(Level.KERNELS, operations(function), _MAIN, frozenset(), "in @main")
+            require_ops(Level.KERNELS, function, _MAIN, frozenset(), "in @main")
+            _check_returned(function)
+            check_interface(Level.KERNELS, module, function)
+        else:
+            _check_kernel(name, function)
+
+
+def _check_kernel(name: str, kernel: func.FuncOp) -> None:
+    if "ai.kernel" not in kernel.attributes:
+        raise refuse(Level.KERNELS, kernel, f"@{name} without the attribute ai.kernel")
+    if "ai.ops" not in kernel.attributes:
+        raise refuse(Level.KERNELS, kernel, f"@{name} without the names of its ops in the attribute ai.ops")
+    check_kernel_attributes(Level.KERNELS, kernel)
+    if not kernel.type.results:
+        raise refuse(Level.KERNELS, kernel, f"@{name} without results: nothing would come of it")
+    if constant := find_op(kernel, "ai.constant".__eq__):
+        raise refuse(Level.KERNELS, constant, "inside a kernel: weights reach it as arguments")
+    require_ops(Level.KERNELS, kernel, _KERNEL, frozenset({"ai"}), f"in kernel @{name}")
+
+
+def _check_returned(main: func.FuncOp) -> None:
+    """Each value @main returns is the result of a kernel, and of no other: it becomes a buffer of its own."""
+    terminator = main.entry_block.operations[len(main.entry_block.operations) - 1]
+    seen: set[ir.Value] = set()
+    for value in terminator.operands:
+        if isinstance(value.owner, ir.Block) or value.owner.operation.name != "func.call":
+            what = "of what no kernel computes"
+        elif value in seen:
+            what = "of one value twice"
+        else:
+            seen.add(value)
             continue
-        if "ai.kernel" not in function.attributes:
-            raise refuse(Level.KERNELS, function, f"@{name} without the attribute ai.kernel")
-        for op in operations(function):
-            if op.operation.name == "ai.constant":
-                raise refuse(Level.KERNELS, op, "inside a kernel: weights reach it as arguments")
-        require_ops(Level.KERNELS, operations(function), _KERNEL, frozenset({"ai"}), f"in kernel @{name}")
+        raise refuse(Level.KERNELS, terminator, f"{what}: a kernel with ai.identity gives it a buffer of its own")
 
 
 SPEC = Spec(Level.KERNELS, _check)

@@ -3,8 +3,19 @@
 from mlir import ir
 from mlir.dialects import func
 
-from aiopt.dialects.ext import operations
-from aiopt.passes.spec.base import Level, Spec, refuse, require_ops
+from aiopt.passes.spec.base import (
+    Level,
+    Spec,
+    check_kernel_attributes,
+    refuse,
+    require_buffers,
+    require_functions,
+    require_ops,
+    require_written,
+)
+from aiopt.passes.spec.interface import check_interface
+from aiopt.passes.spec.plan import check_casts, check_plan, is_planned
+from aiopt.passes.walk import find_op
 
 _MAIN = frozenset({"arith.constant", "memref.view", "memref.reinterpret_cast", "func.call", "func.return"})
 _KERNEL_DIALECTS = frozenset({"arith", "math", "scf", "affine", "vector", "memref"})
@@ -12,19 +23,27 @@ _ALLOCATING = frozenset({"memref.alloc", "memref.dealloc", "memref.copy"})
 
 
 def _check(module: ir.Module) -> None:
-    for function in module.body.operations:
-        if not isinstance(function, func.FuncOp):
-            if function.operation.name == "memref.global":
-                continue
-            raise refuse(Level.LOOPS, function, "beside functions and globals")
-        if function.name.value == "main":
-            require_ops(Level.LOOPS, operations(function), _MAIN, frozenset(), "in @main")
-            continue
-        names = frozenset({"func.return"})
-        require_ops(Level.LOOPS, operations(function), names, _KERNEL_DIALECTS, f"in @{function.name.value}")
-        for op in operations(function):
-            if op.operation.name in _ALLOCATING:
-                raise refuse(Level.LOOPS, op, f"in @{function.name.value}: kernels do not allocate")
+    for name, function in require_functions(Level.LOOPS, module, frozenset({"memref.global"})).items():
+        if function.type.results:
+            raise refuse(Level.LOOPS, function, f"@{name} with results: destinations are arguments")
+        require_buffers(Level.LOOPS, function)
+        if name == "main":
+            require_ops(Level.LOOPS, function, _MAIN, frozenset(), "in @main")
+            _check_main(module, function)
+        else:
+            names = frozenset({"func.return"})
+            require_ops(Level.LOOPS, function, names, _KERNEL_DIALECTS, f"in @{name}")
+            if allocating := find_op(function, _ALLOCATING.__contains__):
+                raise refuse(Level.LOOPS, allocating, f"in @{name}: kernels do not allocate")
+            check_kernel_attributes(Level.LOOPS, function)
+
+
+def _check_main(module: ir.Module, main: func.FuncOp) -> None:
+    check_casts(Level.LOOPS, main)
+    require_written(Level.LOOPS, main)
+    check_interface(Level.LOOPS, module, main)
+    if is_planned(module):
+        check_plan(Level.LOOPS, module, main)
 
 
 SPEC = Spec(Level.LOOPS, _check)

@@ -1,10 +1,19 @@
 """TENSOR: destination-passing kernels in linalg on tensors; @main calls them on buffers, one alloc per value."""
 
 from mlir import ir
-from mlir.dialects import func
 
-from aiopt.dialects.ext import operations
-from aiopt.passes.spec.base import Level, Spec, refuse, require_ops
+from aiopt.passes.spec.base import (
+    Level,
+    Spec,
+    check_kernel_attributes,
+    refuse,
+    require_buffers,
+    require_functions,
+    require_ops,
+    require_written,
+)
+from aiopt.passes.spec.interface import check_interface
+from aiopt.passes.spec.plan import check_casts
 
 _MAIN = frozenset(
     {
@@ -23,16 +32,19 @@ _KERNEL_DIALECTS = frozenset(
 
 
 def _check(module: ir.Module) -> None:
-    for function in module.body.operations:
-        if not isinstance(function, func.FuncOp):
-            raise refuse(Level.TENSOR, function, "beside functions")
+    for name, function in require_functions(Level.TENSOR, module).items():
         if function.type.results:
-            raise refuse(Level.TENSOR, function, f"@{function.name.value} with results: destinations are arguments")
-        if function.name.value == "main":
-            require_ops(Level.TENSOR, operations(function), _MAIN, frozenset(), "in @main")
+            raise refuse(Level.TENSOR, function, f"@{name} with results: destinations are arguments")
+        require_buffers(Level.TENSOR, function)
+        if name == "main":
+            require_ops(Level.TENSOR, function, _MAIN, frozenset(), "in @main")
+            check_casts(Level.TENSOR, function)
+            require_written(Level.TENSOR, function)
+            check_interface(Level.TENSOR, module, function)
         else:
             names = frozenset({"func.return"})
-            require_ops(Level.TENSOR, operations(function), names, _KERNEL_DIALECTS, f"in @{function.name.value}")
+            require_ops(Level.TENSOR, function, names, _KERNEL_DIALECTS, f"in @{name}")
+            check_kernel_attributes(Level.TENSOR, function)
 
 
 SPEC = Spec(Level.TENSOR, _check)

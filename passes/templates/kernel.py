@@ -72,6 +72,8 @@ def read_contraction(function: func.FuncOp, known: frozenset[int]) -> Contractio
         return None
     if not all(isinstance(v, ir.BlockArgument) and type_of(v).element in ELEMENTS for v in root.operation.operands):
         return None
+    if any(type_of(value).size == 0 for value in (*root.operation.operands, *root.operation.results)):
+        return None  # loops without iterations
     epilogue = tuple(op for op in ops[1:] if isinstance(op, Operation))
     weight = weight_of(root)
     packable = root.pack is not None or (_is_single_use(weight) and weight.arg_number in known)

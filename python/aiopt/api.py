@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aiopt.cache import NetCache, cache_key
+from aiopt.runtime.library import MOST_THREADS
 from aiopt.source import Source, read_source
 from aiopt.specialize import SpecializingNet
-from aiopt.support import options
+from aiopt.support import checks, options
 from aiopt.support.errors import OptionError, OutputError
+from aiopt.support.kernel_cache import KernelCache
 
 if TYPE_CHECKING:
     from aiopt.runtime.net import CompiledNet
@@ -46,9 +48,14 @@ def compile(
     "none": the model's types. `report()["amp"]` says what was done.
     calibration: inputs by name that are typical of the net. f16 needs them: what they show to grow too large stays f32.
     cache: look for the net on disk first, and keep it there for next time (ONNX models only; see aiopt.support.options
-    for the environment variables). `report()["cache"]` is "hit", "miss" or "off".
+    for the environment variables). `report()["cache"]` is "hit", "miss" or "off". A net that is not there is compiled
+    from kernels that are, as far as it shares them with nets compiled before: `report()["kernel_cache"]`.
     Raises AioptError (ModelError, UnsupportedError, InputError, OptionError, CompileError) in one line.
     """
+    checks.text("target", target)
+    checks.whole_number("threads", threads, 1, MOST_THREADS)
+    checks.whole_number("keep", keep, 1)
+    checks.mapping("shapes", shapes or {})
     precision = Precision(amp, calibration)
     source = read_source(model)
     if shapes or not source.open_inputs:
@@ -95,12 +102,13 @@ def compile_static(
     key = None
     if cache and source.is_whole and source.digest and options.cache_wanted():
         key = cache_key(source.digest, source.name, target, shapes, precision.facts())
+    kernels = KernelCache.default() if cache and options.cache_wanted() else KernelCache()
     if key is None:
-        return _compile(source, target, threads, shapes, precision, "off")
+        return _compile(source, target, threads, shapes, precision, "off", kernels)
     nets = NetCache.default()
     if net := nets.load(key, threads):
         return net
-    net = _compile(source, target, threads, shapes, precision, "miss")
+    net = _compile(source, target, threads, shapes, precision, "miss", kernels)
     try:
         nets.save(key, net)
     except OutputError as error:  # the net is good; that it could not be kept is in its report
@@ -121,7 +129,13 @@ def _specialize(
 
 
 def _compile(
-    source: Source, target: str, threads: int, shapes: Shapes | None, precision: Precision, cache: str
+    source: Source,
+    target: str,
+    threads: int,
+    shapes: Shapes | None,
+    precision: Precision,
+    cache: str,
+    kernels: KernelCache,
 ) -> CompiledNet:
     from aiopt import driver  # brings mlir and onnx
 
@@ -134,4 +148,5 @@ def _compile(
         amp=precision.amp,
         calibration=precision.calibration,
         facts=facts,
+        kernel_cache=kernels,
     )

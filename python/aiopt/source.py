@@ -66,6 +66,18 @@ def read_source(model: Any) -> Source:
     return Source(model, digest.hexdigest(), bool(inputs), inputs)
 
 
+def source_files(model: Any) -> tuple[Path, ...]:
+    """The file of a model, and those of an ONNX model's external data, as far as they can be found out."""
+    if not isinstance(model, (str, Path)):
+        return ()
+    data = None if _is_mlir_name(model) else _bytes(model)
+    try:
+        external = sorted(onnx_file.external_files(data)) if data is not None else []
+    except ValueError:
+        external = []
+    return (Path(model), *(Path(model).parent / location for location in external))
+
+
 def _is_mlir_name(model: Any) -> bool:
     return isinstance(model, (str, Path)) and Path(model).suffix in (".mlir", ".mlirbc")
 

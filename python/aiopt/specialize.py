@@ -13,7 +13,8 @@ import numpy as np
 
 from aiopt.runtime import signature
 from aiopt.runtime.net import CompiledNet
-from aiopt.support.errors import AioptError, InputError, OptionError
+from aiopt.support.checks import whole_number
+from aiopt.support.errors import AioptError, InputError
 from aiopt.support.onnx_file import Dims
 
 Shapes = dict[str, tuple[int, ...]]
@@ -34,12 +35,10 @@ class SpecializingNet:
 
         Raises OptionError for a `keep` below 1.
         """
-        if keep < 1:
-            raise OptionError(f"keep must be at least 1, not {keep}")
         self.name = name
         self.inputs = MappingProxyType(dict(inputs))
         self._compile_for = compile_for
-        self._keep = keep
+        self._keep = whole_number("keep", keep, 1)
         self._lock = threading.Lock()
         self._nets: OrderedDict[_Key, Future[CompiledNet]] = OrderedDict()  # the last used one last
         self._closed = False
@@ -137,7 +136,7 @@ class SpecializingNet:
             if len(shape) != len(dims):
                 raise InputError(wanted)
             for size, dim in zip(shape, dims, strict=True):
-                if size < 1 or (isinstance(dim, int) and size != dim):
+                if isinstance(dim, int) and size != dim:
                     raise InputError(wanted)
                 if isinstance(dim, str) and sizes.setdefault(dim, (size, name))[0] != size:
                     first, where = sizes[dim]

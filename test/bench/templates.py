@@ -22,6 +22,7 @@ from aiopt.passes import pipeline
 from aiopt.passes.io import new_context
 from aiopt.passes.unit import Unit
 from aiopt.runtime.net import CompiledNet
+from aiopt.support.kernel_cache import KernelCache
 from aiopt.support.types import TensorType
 from aiopt.support.weights import WeightStore
 from aiopt.targets import find_target
@@ -109,7 +110,7 @@ def compile_case(case: Case) -> tuple[CompiledNet, float, str]:
     for stage in target.stages()[1:]:
         pipeline.run(unit, stage.pipeline)
         choice = choice or _choice(unit)
-    code = target.build(unit)
+    code = target.build(unit, KernelCache())
     seconds = time.perf_counter() - start
     return target.load(unit, code, 1, {}), seconds, choice
 
@@ -166,7 +167,7 @@ def peak() -> float:
     unit, target = Unit(ir.Module.parse(text, ir.Context()), WeightStore()), find_target("cpu")
     pipeline.run(unit, "ai-plan-memory")
     pipeline.run(unit, target.stages()[-1].pipeline)
-    net = target.load(unit, target.build(unit), 1, {})
+    net = target.load(unit, target.build(unit, KernelCache()), 1, {})
     seconds = least_seconds(net, {"x": np.full(lanes, 1e-3, np.float32)}, 0.3)
     return 2 * lanes * _PEAK_VECTORS * _PEAK_STEPS / seconds / 1e9
 

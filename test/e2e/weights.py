@@ -1,7 +1,8 @@
 """The light models of the onnx wheel: as they are, and with random weights.
 
 The files make every weight by ConstantOfShape: equal weights hide mistakes in channels, and the saturated softmax hides
-all others. So tests draw weights, and promote the softmax's input to an output.
+all others. So tests draw weights, and promote the softmax's input to an output. What a file
+stores itself, as resnet50 does some parameters of batch norms, keeps its values.
 """
 
 from __future__ import annotations

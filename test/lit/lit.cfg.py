@@ -19,7 +19,7 @@ def _bin_of(package: str) -> list[str]:
 
 config.name = "aiopt"
 config.test_format = lit.formats.ShTest(execute_external=False)
-config.suffixes = [".mlir"]
+config.suffixes = [".mlir", ".s"]  # .s: programs for NPUs
 config.excludes = ["Inputs"]
 config.test_source_root = str(_HERE)
 config.test_exec_root = str(_HERE.parents[1] / "build" / "lit")

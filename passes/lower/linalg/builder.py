@@ -22,6 +22,11 @@ def stored(kind: TensorType) -> TensorType:
     return TensorType(kind.shape, _STORAGE.get(kind.element, kind.element))
 
 
+def elements_stored_as(element: str) -> list[str]:
+    """The element types, other than itself, that a signless integer type stands for from level TENSOR on."""
+    return [source for source, memory in _STORAGE.items() if memory == element]
+
+
 def element_type(kind: TensorType) -> ir.Type:
     """The element type in memory."""
     return ir.Type.parse(_STORAGE.get(kind.element, kind.element))
@@ -43,7 +48,8 @@ def constant(value: float | int, element: ir.Type) -> Scalar:
 def _attribute(value: float | int, element: ir.Type) -> ir.Attribute:
     if isinstance(element, ir.FloatType):
         return ir.FloatAttr.get(element, float(value))
-    return ir.IntegerAttr.get(element, int(value))
+    number = int(value)  # the bindings take 64 bits as signed ones, whatever the type
+    return ir.IntegerAttr.get(element, number - (1 << 64) if number >> 63 > 0 else number)
 
 
 def empty(kind: TensorType) -> ir.Value:
@@ -79,7 +85,12 @@ def generic(
     iterators: Sequence[str],
     body: Body,
 ) -> ir.Value:
-    """A `linalg.generic` with one result. `body` gets the inputs' scalars and last the result's so far."""
+    """A `linalg.generic` with one result. `body` gets the inputs' scalars and last the result's so far.
+
+    Where an operand has no elements the nest has no iterations: the result is `init`, and there is no op.
+    """
+    if any(0 in value.type.shape for value, _ in [*inputs, init]):
+        return init[0]
     count = len(iterators)
     maps = [ir.AffineMap.get(count, 0, list(exprs)) for _, exprs in [*inputs, init]]
     kinds = [ir.Attribute.parse(f"#linalg.iterator_type<{kind}>") for kind in iterators]

@@ -100,5 +100,7 @@ def pad(value: ir.Value, kind: TensorType, low: list[int], high: list[int], bord
         return value
     shape = [n + a + b for n, a, b in zip(kind.shape, low, high, strict=True)]
     frame = linalg.fill(constant(border, element_type(kind)), outs=[empty(kind.with_shape(*shape))])
+    if kind.size == 0:
+        return frame
     ones = [1] * kind.rank
     return tensor.InsertSliceOp(value, frame, [], [], [], low, list(kind.shape), ones).result

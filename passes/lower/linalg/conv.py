@@ -13,7 +13,7 @@ from mlir import ir
 from mlir.dialects import tensor
 
 from aiopt.dialects import ai
-from aiopt.dialects.ext import type_of
+from aiopt.dialects.ext import describe, type_of
 from aiopt.passes.lower.linalg.builder import (
     PARALLEL,
     REDUCTION,
@@ -89,7 +89,9 @@ def _channels(op: ai.ConvOp, weight: TensorType) -> tuple[_Channels, int]:
     depthwise = weight.shape[-2] == 1 and group == filters.value
     if op.layout is None or (group > 1 and not depthwise):
         what = "dense and depthwise convolutions in channels_last"
-        raise UnsupportedError(f"convert-ai-to-linalg takes packed weights of {what} only: run ai-select-route first")
+        raise UnsupportedError(
+            f"convert-ai-to-linalg takes packed weights of {what} only (at {describe(op.location)}): pack no others"
+        )
     check_whole_blocks(pack.value, filters.value)
     return (_PACKED_DEPTHWISE if depthwise else _PACKED_DENSE), weight.shape[0]
 

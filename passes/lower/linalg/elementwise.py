@@ -33,6 +33,22 @@ def _absolute(x: Scalar) -> Scalar:
     return math.absf(x) if is_float(x.type) else math.absi(x)
 
 
+def _divide_signed(x: Scalar, y: Scalar) -> Scalar:
+    """As ai.div says: over 0 it is 0, and over -1 it wraps; the processor's own instruction traps at both."""
+    zero, one, minus_one = (constant(value, y.type) for value in (0, 1, -1))
+    by_zero, by_minus_one = (arith.cmpi(arith.CmpIPredicate.eq, y, value) for value in (zero, minus_one))
+    divisor = arith.select(arith.ori(by_zero, by_minus_one), one, y)
+    quotient = arith.select(by_minus_one, arith.subi(zero, x), arith.divsi(x, divisor))
+    return arith.select(by_zero, zero, quotient)
+
+
+def _divide_unsigned(x: Scalar, y: Scalar) -> Scalar:
+    """As ai.div says: over 0 it is 0; the processor's own instruction traps there."""
+    zero, one = constant(0, y.type), constant(1, y.type)
+    by_zero = arith.cmpi(arith.CmpIPredicate.eq, y, zero)
+    return arith.select(by_zero, zero, arith.divui(x, arith.select(by_zero, one, y)))
+
+
 def _negative(x: Scalar) -> Scalar:
     return arith.negf(x) if is_float(x.type) else arith.subi(constant(0, x.type), x)
 
@@ -55,7 +71,7 @@ BINARY: dict[type[Operation], tuple[Expression, Expression, Expression]] = {
     ai.AddOp: (arith.addf, arith.addi, arith.addi),
     ai.SubOp: (arith.subf, arith.subi, arith.subi),
     ai.MulOp: (arith.mulf, arith.muli, arith.muli),
-    ai.DivOp: (arith.divf, arith.divsi, arith.divui),
+    ai.DivOp: (arith.divf, _divide_signed, _divide_unsigned),
     ai.PowOp: (math.powf, math.ipowi, math.ipowi),
     ai.MaximumOp: (arith.maximumf, arith.maxsi, arith.maxui),
     ai.MinimumOp: (arith.minimumf, arith.minsi, arith.minui),

@@ -53,6 +53,8 @@ def _lower_concat(op: ai.ConcatOp, inputs: list[Operand]) -> ir.Value:
     axis = op.axis.value
     result, at = empty(out), 0
     for operand in inputs:
+        if operand.type.size == 0:
+            continue
         offsets = [at if a == axis else 0 for a in range(out.rank)]
         sizes, ones = list(operand.type.shape), [1] * out.rank
         result = tensor.InsertSliceOp(operand.value, result, [], [], [], offsets, sizes, ones).result

@@ -34,6 +34,10 @@ _PREAMBLE = struct.Struct(
     "<8sIIQQ32s"
 )  # magic, format, 0, bytes of the header, bytes of the file, SHA-256 of the header
 _ALIGNMENT = 64
+_HEADER = {
+    **{"name": str, "features": str, "machine": str, "format": int, "abi": int, "threads": int},
+    **{"inputs": list, "outputs": list, "launches": list, "objects": list, "weights": dict, "report": dict},
+}
 
 
 @dataclass(frozen=True)
@@ -147,7 +151,14 @@ def _read_header(file: Any, path: str) -> tuple[dict[str, Any], int]:
     text = file.read(header_bytes) if header_bytes <= size else b""
     if hashlib.sha256(text).digest() != digest:
         raise ModelError(f"'{path}' is damaged (header): write or copy it again")
-    return json.loads(text), _aligned(_PREAMBLE.size + header_bytes)
+    header = json.loads(text)
+    if wrong := [key for key, kind in _HEADER.items() if not _has(header, key, kind)]:
+        raise ModelError(f"'{path}' is damaged (header without {wrong[0]}): compile the model again")
+    return header, _aligned(_PREAMBLE.size + header_bytes)
+
+
+def _has(header: object, key: str, kind: type) -> bool:
+    return isinstance(header, dict) and isinstance(header.get(key), kind)
 
 
 def _check_fits(header: Mapping[str, Any], path: str) -> None:

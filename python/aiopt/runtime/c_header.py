@@ -70,9 +70,9 @@ def _tensors(prefix: str, types: Mapping[str, TensorType]) -> list[str]:
     taken: set[str] = set()
     for position, (name, type_) in enumerate(types.items()):
         word = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").upper()
-        if not word or word in taken:
-            word = f"{word}_{position}" if word else str(position)
-        taken.add(word)
+        if not word or not taken.isdisjoint(_macros(word)):
+            word = f"{position}_{word}".strip("_")  # no other word begins with this number
+        taken.update(_macros(word))
         symbol = f"{prefix}_{word}"
         shape = ", ".join(map(str, type_.shape)) or "0"  # C has no empty initializer
         lines += [
@@ -85,6 +85,11 @@ def _tensors(prefix: str, types: Mapping[str, TensorType]) -> list[str]:
             f"#define {symbol}_BYTES {type_.nbytes}",
         ]
     return lines
+
+
+def _macros(word: str) -> set[str]:
+    """All names that a tensor of this word takes: an input `x` and one called `x_TYPE` must not share any."""
+    return {word, *(f"{word}_{suffix}" for suffix in ("TYPE", "RANK", "SHAPE", "SIZE", "BYTES"))}
 
 
 def _comment(name: str) -> str:

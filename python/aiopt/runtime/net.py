@@ -26,11 +26,13 @@ from aiopt.runtime.library import (
     missing_cpu_feature,
 )
 from aiopt.runtime.loader import LoadedCode
-from aiopt.support.errors import AioptError, CompileError, InputError, OptionError
+from aiopt.support.checks import whole_number
+from aiopt.support.errors import AioptError, CompileError, InputError, ModelError
 from aiopt.support.types import TensorType
 
 _WEIGHTS_ALIGNMENT = 64
-_OF_THIS_PROCESS = {"cache", "cache_error"}  # what a report says of how the net came here, not of the net
+# What a report says of how the net came here, not of the net.
+_OF_THIS_PROCESS = {"cache", "cache_error", "kernel_cache"}
 
 
 class CompiledNet:
@@ -49,10 +51,8 @@ class CompiledNet:
         report: kept by reference; `report()` shows what it holds then.
         Raises OptionError for a wrong thread count, CompileError if the code does not load or does not fit this CPU.
         """
-        if not 1 <= threads <= MOST_THREADS:
-            raise OptionError(f"threads must be from 1 to {MOST_THREADS}, not {threads}")
         self.name = name
-        self.threads = threads
+        self.threads = whole_number("threads", threads, 1, MOST_THREADS)
         self.objects = tuple(objects)
         self.weights = weights
         self._report = report
@@ -152,7 +152,11 @@ class CompiledNet:
                 "compile it again on this machine"
             )
         assert self.weights.dtype == np.uint8, "weights are bytes"
-        assert self.weights.nbytes == info.weights_bytes, "the blob is not the one the code was compiled for"
+        if self.weights.nbytes != info.weights_bytes:
+            raise CompileError(
+                f"net '{self.name}' was compiled for {info.weights_bytes} bytes of weights, but has "
+                f"{self.weights.nbytes}: compile it again"
+            )
         assert info.weights_bytes == 0 or self.weights.ctypes.data % _WEIGHTS_ALIGNMENT == 0, "the blob is not aligned"
 
     def _call(self, values: Any, profile: Profile | None = None) -> list[np.ndarray]:
@@ -183,6 +187,8 @@ def load(path: str | Path, threads: int | None = None) -> CompiledNet:
     Raises ModelError if the file is unreadable, cut off or damaged, CompileError if it does not fit this machine,
     OptionError for a wrong thread count.
     """
+    if not isinstance(path, (str, Path)):
+        raise ModelError(f"a compiled net is loaded from a path, not from {type(path).__name__}")
     stored = artifact.read_artifact(path)
     header = stored.header
     wanted: int = header["threads"] if threads is None else threads

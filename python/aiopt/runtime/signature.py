@@ -10,18 +10,26 @@ import numpy as np
 
 from aiopt.runtime.library import ELEMENTS, TensorInfo
 from aiopt.support.arguments import did_you_mean
-from aiopt.support.errors import InputError
+from aiopt.support.errors import CompileError, InputError
 from aiopt.support.types import TensorType
 
 _ALIGNMENT = 64  # bytes; a cache line
 
 
 def read_types(infos: Any, count: int) -> dict[str, TensorType]:
-    """Name -> type of `count` aiopt_tensor_info, in their order. Raises IndexError for a dtype the header lacks."""
+    """Name -> type of `count` aiopt_tensor_info, in their order.
+
+    Raises CompileError for a name that comes twice or a dtype the header lacks.
+    """
     types: dict[str, TensorType] = {}
     for position in range(count):
         info: TensorInfo = infos[position]
-        types[info.name.decode()] = TensorType(tuple(info.shape[: info.rank]), ELEMENTS[info.dtype])
+        name = info.name.decode(errors="backslashreplace")
+        if name in types:
+            raise CompileError(f"two inputs or two outputs of a net are called '{name}': compile it with other names")
+        if not 0 <= info.dtype < len(ELEMENTS):
+            raise CompileError(f"'{name}' has the element type {info.dtype}, which this aiopt does not have")
+        types[name] = TensorType(tuple(info.shape[: info.rank]), ELEMENTS[info.dtype])
     return types
 
 

@@ -13,7 +13,8 @@ from functools import partial
 from pathlib import Path
 
 from aiopt.support import isolate, options
-from aiopt.support.errors import AioptError
+from aiopt.support.errors import AioptError, OptionError
+from aiopt.support.files import write_output
 
 _QUIET = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE}  # somebody's wish, not an error
 
@@ -36,6 +37,17 @@ def run(work: Callable[[isolate.Journal], int], save_reproducer: Callable[[isola
         return 128 + signal.SIGINT
 
 
+def say(text: str) -> int:
+    """Write a text to the standard output and return the exit status of a command that does no more."""
+    try:
+        write_output(None, text.encode())
+        return 0
+    except BrokenPipeError:
+        return 128 + signal.SIGPIPE
+    except AioptError as error:
+        return _fail(str(error))
+
+
 def progress(text: str) -> None:
     """Say on a terminal what is being done, in a line that the next call replaces ("" clears it); silent in a pipe."""
     if sys.stderr.isatty():
@@ -47,6 +59,9 @@ def _guarded(work: Callable[[isolate.Journal], int], journal: isolate.Journal) -
         code = work(journal)
         sys.stdout.flush()
         return code
+    except OptionError as error:
+        isolate.drop_native_stderr()  # LLVM says of some wrong options what the error says
+        return _fail(str(error))
     except AioptError as error:
         return _fail(str(error))
     except BrokenPipeError:

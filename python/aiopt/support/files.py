@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,8 +19,8 @@ def read_input(path: str | Path) -> bytes:
     """The bytes of a file, `-` being the standard input. Raises ModelError that names the file."""
     try:
         return sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
-    except OSError as error:
-        raise ModelError(f"cannot read '{path}': {error.strerror}") from error
+    except (OSError, ValueError) as error:  # ValueError: a name with NUL
+        raise ModelError(f"cannot read '{path}': {getattr(error, 'strerror', error)}") from error
 
 
 def write_output(path: Path | None, data: Data) -> None:
@@ -47,7 +48,7 @@ def staged(path: Path, data: Data) -> Iterator[None]:
     Raises OutputError; an older file of that name then stays as it was.
     """
     final = Path(os.path.realpath(path))
-    part = final.with_name(f"{final.name}.{os.getpid()}.part")
+    part = final.with_name(f"{final.name}.{os.getpid()}-{threading.get_native_id()}.part")
     try:
         with _named(path):
             if final.is_dir():
@@ -66,6 +67,21 @@ def staged(path: Path, data: Data) -> Iterator[None]:
 def is_special(path: Path) -> bool:
     """True for a device or a pipe, which is written to and not replaced."""
     return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def is_same_file(path: Path, other: Path) -> bool:
+    """True if both names are those of one file, through links too; False if one of them is not there."""
+    try:
+        return os.path.samefile(path, other)
+    except OSError:
+        return False
+
+
+def refuse_sources(output: Path, sources: Iterable[Path]) -> None:
+    """Raise OutputError if writing `output` would destroy one of these files. Devices and pipes may be both."""
+    for source in sources:
+        if is_same_file(output, source) and not is_special(source):
+            raise OutputError(f"cannot write '{output}': the model is read from it; give the output another name")
 
 
 def _parts(data: Data) -> Sequence[bytes | memoryview]:

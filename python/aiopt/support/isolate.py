@@ -94,6 +94,12 @@ def run(work: Callable[[Journal], int]) -> Outcome:
     return Outcome(code, os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0, text, journal.read())
 
 
+def drop_native_stderr() -> None:
+    """In the child: forget what native code has written to its stderr so far."""
+    os.lseek(2, 0, os.SEEK_SET)
+    os.ftruncate(2, 0)
+
+
 def _wait(pid: int) -> int:
     try:
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # not reaped yet: until then the pid is the child's

@@ -30,6 +30,12 @@ def net_cache_bytes() -> int:
     return int(text)
 
 
+def kernel_cache_folder() -> Path:
+    """Where compiled kernels are cached: in the folder of AIOPT_CACHE_DIR if it is set, else beside the nets."""
+    given = os.environ.get("AIOPT_CACHE_DIR")
+    return (Path(given) if given else cache_folder()) / "kernels"
+
+
 def cache_folder() -> Path:
     """$XDG_CACHE_HOME/aiopt or ~/.cache/aiopt."""
     base = os.environ.get("XDG_CACHE_HOME")

@@ -33,6 +33,8 @@ SIGNED = frozenset({"i8", "i16", "i32", "i64"})
 UNSIGNED = frozenset({"ui8", "ui16", "ui32", "ui64"})
 INTEGERS = SIGNED | UNSIGNED
 _WIDER_FLOATS = {"bf16": {"f32", "f64"}, "f16": {"f32", "f64"}, "f32": {"f64"}}
+ELEMENTS = FLOATS | INTEGERS | {"i1"}
+_STORAGE = {"i1": "i8", "ui8": "i8", "ui16": "i16", "ui32": "i32", "ui64": "i64"}
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,11 @@ class TensorType:
 def has_element(dtype: np.dtype) -> bool:
     """True if arrays of this numpy dtype can be tensors here."""
     return np.dtype(dtype) in _ELEMENT or np.dtype(dtype).name == _BFLOAT16
+
+
+def storage_element(element: str) -> str:
+    """The element type in memory, from level TENSOR on: bool takes a byte, integers are signless."""
+    return _STORAGE.get(element, element)
 
 
 def numpy_dtype(element: str) -> np.dtype:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from aiopt.support.errors import ModelError
+from aiopt.support.errors import ModelError, OutputError
 
 ELIDED = "elided"
+_MARK = {"written_by": "aiopt"}  # in the metadata of files that may be written over
 
 
 class WeightStore(Mapping[str, np.ndarray]):
@@ -26,13 +27,16 @@ class WeightStore(Mapping[str, np.ndarray]):
         self._next_number: dict[str, int] = {}  # hint -> where to look for a free key, so that adding stays linear
 
     def add(self, hint: str, array: np.ndarray) -> str:
-        """Store an array and return its key: `hint`, made unique; the older key if the contents are known."""
+        """Store an array and return its key: `hint`, made unique; the older key if the contents are known.
+
+        NUL in a hint becomes `_`: names in MLIR's dictionaries end there.
+        """
         array = np.ascontiguousarray(array).reshape(array.shape).view()
         digest = _digest(array)
         known = self._key_by_digest.get(digest)
         if known is not None:
             return known
-        hint = hint or "w"
+        hint = hint.replace("\0", "_") or "w"
         key, number = hint, self._next_number.get(hint, 1)
         while key in self._arrays:
             key, number = f"{hint}.{number}", number + 1
@@ -61,12 +65,20 @@ class WeightStore(Mapping[str, np.ndarray]):
         return len(self._arrays)
 
     def save(self, path: Path, keys: set[str]) -> None:
-        """Write the arrays of these keys as safetensors. The file appears whole or not at all."""
+        """Write the arrays of these keys as safetensors. The file appears whole or not at all.
+
+        Raises OutputError if a file of that name is there that was not written by this function.
+        """
         from safetensors.numpy import save_file
 
+        if path.is_file() and not _is_ours(path):
+            raise OutputError(
+                f"cannot write the weights '{path}': aiopt did not write the file of that name that is there; remove "
+                "it, or give the output another name"
+            )
         part = path.with_name(path.name + ".part")
         try:
-            save_file({key: self._arrays[key] for key in sorted(keys)}, part)
+            save_file({key: self._arrays[key] for key in sorted(keys)}, part, _MARK)
             part.chmod(0o666 & ~_umask())  # safetensors makes it readable by its owner only
             part.replace(path)
         except BaseException:
@@ -89,6 +101,17 @@ class WeightStore(Mapping[str, np.ndarray]):
             store._arrays[key] = array
             store._key_by_digest.setdefault(_digest(array), key)
         return store
+
+
+def _is_ours(path: Path) -> bool:
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+    except (OSError, SafetensorError):
+        return False
+    return _MARK.items() <= metadata.items()
 
 
 def _umask() -> int:

@@ -1,4 +1,4 @@
-"""Targets, found by walking this package: each subpackage offers one as `TARGET`."""
+"""Targets, found by walking this package: a subpackage that nets can be compiled for offers one as `TARGET`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ def targets() -> dict[str, Target]:
     for info in pkgutil.iter_modules(__path__):
         if not info.ispkg:
             continue
-        target = importlib.import_module(f"{__name__}.{info.name}").TARGET
+        target = getattr(importlib.import_module(f"{__name__}.{info.name}"), "TARGET", None)
+        if target is None:
+            continue
         if target.name in found:
             raise TypeError(f"two targets are called {target.name}")
         found[target.name] = target

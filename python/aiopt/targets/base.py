@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
+from aiopt.support.kernel_cache import KernelCache
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Target(ABC):
         """Code of one of `kinds` from a unit that has gone through all stages."""
 
     @abstractmethod
-    def build(self, unit: Unit) -> list[bytes]:
+    def build(self, unit: Unit, kernels: KernelCache) -> list[bytes]:
         """Code to load, in parts that can be made in parallel, from a unit that has gone through all stages."""
 
     @abstractmethod

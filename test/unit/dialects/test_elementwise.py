@@ -89,6 +89,17 @@ def test_integer_division_rounds_toward_zero(data):
     np.testing.assert_array_equal(run_ai(ai.DivOp, lhs, rhs), onnxruntime_node("Div", [lhs, rhs]))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+def test_integer_division_that_processors_trap_at(dtype: str):
+    """Oracle: Python's integers; the result of lowest / -1 is that of ONNX Runtime, which has none for x / 0."""
+    info = np.iinfo(dtype)
+    numbers = [info.min, info.min + 1, *({-7, -1} if info.min else ()), 0, 1, 7, info.max]
+    lhs, rhs = (np.array(side, dtype) for side in zip(*((x, y) for x in numbers for y in numbers), strict=True))
+    exact = [0 if y == 0 else abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1) for x in numbers for y in numbers]
+    wrapped = [info.min if value > info.max else value for value in exact]
+    assert run_ai(ai.DivOp, lhs, rhs).tolist() == wrapped
+
+
 def test_integer_division_by_hand():
     lhs, rhs = np.array([7, -7, 7, -7, 6, -6], np.int8), np.array([2, 2, -2, -2, 3, 3], np.int8)
     assert run_ai(ai.DivOp, lhs, rhs).tolist() == [3, -3, -3, 3, 2, -2]

@@ -71,7 +71,7 @@ def test_resize_uses_the_exact_ratio():
     ("attributes", "text"),
     [
         ({"shape": [4, 4]}, "shape must have 1 numbers"),
-        ({"shape": [0]}, "shape must be 1 or more"),
+        ({"shape": [0]}, "a dimension of 0 stays 0, and no other becomes 0"),
         ({"shape": [4], "scales": [0.0]}, "scales must be above 0"),
         ({"shape": [4], "mode": "cubic"}, "mode must be one of nearest, linear, but is 'cubic'"),
         ({"shape": [4], "coordinates": "centre"}, "coordinates must be one of half_pixel"),

@@ -111,7 +111,7 @@ def test_external_data_is_part_of_the_key(tmp_path: Path) -> None:
 def test_damaged_entry_is_a_miss_and_is_replaced(relu: Relu, cache_folder: Path) -> None:
     path = relu()
     aiopt.compile(path)
-    (entry,) = cache_folder.iterdir()
+    (entry,) = cache_folder.glob("*.aio")
     entry.write_bytes(entry.read_bytes()[:-100])
     assert _state(aiopt.compile(path)) == "miss"
     assert _state(aiopt.compile(path)) == "hit"
@@ -176,7 +176,8 @@ def test_many_at_once(relu: Relu, cache_folder: Path) -> None:
 
     with ThreadPoolExecutor(3) as pool:
         assert set(pool.map(work, range(3))) == {"6.0\n"}
-    assert [path.suffix for path in cache_folder.iterdir()] == [".aio"]
+    assert [path.suffix for path in cache_folder.iterdir() if path.is_file()] == [".aio"]
+    assert {path.suffix for path in (cache_folder / "kernels").iterdir()} == {".o"}
 
 
 def test_bad_size(relu: Relu, cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

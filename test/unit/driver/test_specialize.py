@@ -82,7 +82,7 @@ def test_the_last_used_are_kept() -> None:
         ({"mask": np.zeros((1, 5))}, "dimension 'length' must have one size, but the inputs make it 2 .'ids'. and 5"),
         ({"image": np.zeros((4, 4, 5))}, r"input 'image' has shape \(4, 4, 5\), expected \[\?, 3, \?\]"),
         ({"ids": np.zeros(3)}, r"input 'ids' has shape \(3,\), expected \[batch, length\]"),
-        ({"ids": np.zeros((1, 0))}, r"input 'ids' has shape \(1, 0\)"),
+        ({"ids": np.zeros((1, 0))}, "dimension 'length' must have one size, but the inputs make it 0 .'ids'. and 2"),
         ({"ids": [[1, 2]]}, "input 'ids' is a list, expected a numpy array"),
         ({"mosk": np.zeros(1)}, "no input 'mosk', did you mean 'mask'"),
     ],
@@ -160,7 +160,7 @@ def test_model_with_an_open_dimension(relu: Callable[..., Path], cache_folder: P
     with aiopt.compile(path) as again:
         again(np.zeros((5, 3), np.float32))
         assert again.report()["cache"] == "hit"
-    assert len(list(cache_folder.iterdir())) == 2
+    assert len(list(cache_folder.glob("*.aio"))) == 2
     assert isinstance(aiopt.compile(path, shapes={"x": (2, 3)}), CompiledNet)
 
 

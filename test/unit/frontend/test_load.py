@@ -7,13 +7,13 @@ import numpy as np
 import onnx
 import pytest
 from mlir import ir
-from onnx import helper
+from onnx import helper, numpy_helper
 
 from aiopt.frontend.onnx import import_model
 from aiopt.frontend.onnx.load import net_name
 from aiopt.passes.interpret import interpret
 from aiopt.support.errors import AioptError, ModelError, UnsupportedError
-from unit.frontend.single_node import equal, f32, node_model, run
+from unit.frontend.single_node import equal, f32, imported, node_model, run
 
 X, W = f32(3, 64), f32(64, 5)
 
@@ -122,6 +122,25 @@ def test_names_that_are_not_utf8(model: onnx.ModelProto) -> None:
     data = model.SerializeToString().replace(b"the_node", b"the\xff\xfeode")
     with pytest.raises(ModelError, match=r"the given bytes is broken: the name b'the\\xff\\xfeode' in it is not UTF-8"):
         _outputs(data)
+
+
+def test_names_with_nul() -> None:
+    def relu(x: str, w: str, y: str) -> onnx.ModelProto:
+        made = helper.make_graph(
+            [helper.make_node("Mul", [x, w], [y])],
+            "g",
+            [helper.make_tensor_value_info(x, onnx.TensorProto.FLOAT, [2])],
+            [onnx.ValueInfoProto(name=y)],
+            [numpy_helper.from_array(np.array([1, 2], np.float32), w)],
+        )
+        return helper.make_model(made, opset_imports=[helper.make_opsetid("", 13)])
+
+    module, weights = imported(relu("x", "w\0z", "y"))
+    assert list(weights) == ["w_z"]
+    assert 'key = "w_z"' in str(module)
+    for x, y in (("x\0", "y"), ("x", "y\0")):
+        with pytest.raises(ModelError, match=r"the name '[xy].x00' of an input or output holds NUL"):
+            imported(relu(x, "w", y))
 
 
 def test_random_bytes_in_a_model_are_at_worst_an_error(model: onnx.ModelProto) -> None:

@@ -40,7 +40,7 @@ def test_concat_errors() -> None:
         run(node_model("Concat", {"a": X, "b": X}, 13), {})
     with pytest.raises(ModelError, match="differ in more than axis 0"):
         run(node_model("Concat", {"a": f32(2, 3), "b": f32(2, 4)}, 13, axis=0), {})
-    with pytest.raises(ModelError, match="at least one input is needed"):
+    with pytest.raises(ModelError, match="input 0 is missing"):
         run(node_model("Concat", {}, 13, axis=0), {})
 
 
@@ -161,7 +161,7 @@ def test_gather_of_any_indices(axis: int, opset: int) -> None:
 
 
 def test_gather_errors() -> None:
-    with pytest.raises(ModelError, match="indices must be i32 or i64, not f32"):
+    with pytest.raises(ModelError, match="elements of type f32; the operator takes int32, int64"):
         run(node_model("Gather", {"x": X, "i": f32(2)}, 13), {})
     with pytest.raises(ModelError, match="an index is out of range: axis 0 has 2 elements"):
         run(node_model("Gather", {"x": X, "i": i64(2)}, 13, known=["i"]), {})

@@ -54,5 +54,5 @@ def test_errors() -> None:
         run(node_model("ReduceMax", {"x": X}, 12, axes=[0, -3]), {})
     with pytest.raises(UnsupportedError, match=r"input 1 \(axes, 'axes'\) depends on the data of a run"):
         run(node_model("ReduceSum", {"x": X, "axes": i64(1)}, 13), {})
-    with pytest.raises(ModelError, match=r"input 1 \(axes\) must be a list of integers, not float32"):
+    with pytest.raises(ModelError, match="elements of type f32; the operator takes int64"):
         run(node_model("ReduceSum", {"x": X, "axes": f32(1)}, 13, known=["axes"]), {})

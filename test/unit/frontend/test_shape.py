@@ -167,7 +167,7 @@ def test_range_errors() -> None:
 
     for arrays, text in (
         ({"c": np.array(0)}, "no range goes from 0 to 3 by 0"),
-        ({"b": np.array(3, np.int32)}, "scalars of one type"),
+        ({"b": np.array(3, np.int32)}, "must have those of input 0: i64"),
         ({"b": i64(1, 2)}, "scalars of one type"),
     ):
         with pytest.raises(ModelError, match=text):

@@ -65,10 +65,10 @@ def test_anonymous_sizes_need_not_agree() -> None:
         ({"x": [2]}, {"y": (2,)}, r"'y', which is no input of the model \(its inputs are x: f32\[2\]\)"),
         ({"x": ["n", 3]}, {"x": (2,)}, r"shape \(2,\) given for input 'x' has 1 dimensions, but the model has 2"),
         ({"x": ["n", 3]}, {"x": (2, 4)}, "has 4 as dimension 1, but the model fixes it to 3"),
-        ({"x": ["n"]}, {"x": (0,)}, "must be a tuple of whole numbers above 0"),
-        ({"x": ["n"]}, {"x": (True,)}, "must be a tuple of whole numbers above 0"),
-        ({"x": ["n"]}, {"x": (2.0,)}, "must be a tuple of whole numbers above 0"),
-        ({"x": ["n"]}, {"x": 5}, "must be a tuple of whole numbers above 0, not 5"),
+        ({"x": ["n"]}, {"x": (-1,)}, "must be a tuple of whole numbers, not"),
+        ({"x": ["n"]}, {"x": (True,)}, "must be a tuple of whole numbers"),
+        ({"x": ["n"]}, {"x": (2.0,)}, "must be a tuple of whole numbers"),
+        ({"x": ["n"]}, {"x": 5}, "must be a tuple of whole numbers, not 5"),
         (
             {"x": ["n"], "y": ["n"]},
             {"x": (2,), "y": (3,)},
@@ -80,6 +80,10 @@ def test_anonymous_sizes_need_not_agree() -> None:
 def test_errors_say_what_the_model_has(inputs: dict[str, Dims], given: dict[str, Any], text: str) -> None:
     with pytest.raises(InputError, match=text):
         shapes_of(inputs, **given)
+
+
+def test_a_given_dimension_may_be_0() -> None:
+    assert shapes_of({"x": ["n", 3]}, x=(0, 3)) == ["tensor<0x3xf32>"]
 
 
 def test_a_given_tuple_of_numpy_integers_is_fine() -> None:

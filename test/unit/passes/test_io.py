@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mlir import ir
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
 
 from aiopt.passes import pipeline
 from aiopt.passes.io import is_mlir, new_context, read_unit, write_unit
@@ -110,6 +110,29 @@ def test_weights_that_cannot_be_written_leave_no_text(tmp_path: Path):
     with pytest.raises(OutputError, match=r"cannot write the weights '.*net.safetensors'"):
         write_unit(make_unit(layer_weight=[1, 2]), tmp_path / "net.mlir")
     assert [file.name for file in tmp_path.iterdir()] == ["net.safetensors"]
+
+
+def test_weights_replace_only_files_that_aiopt_wrote(tmp_path: Path):
+    save_file({"other": np.ones(3, np.float32)}, tmp_path / "net.safetensors")
+    before = (tmp_path / "net.safetensors").read_bytes()
+    for contents in (before, b"something else"):
+        (tmp_path / "net.safetensors").write_bytes(contents)
+        with pytest.raises(OutputError, match=r"aiopt did not write the file of that name"):
+            write_unit(make_unit(layer_weight=[1, 2]), tmp_path / "net.mlir")
+        assert (tmp_path / "net.safetensors").read_bytes() == contents
+        assert not (tmp_path / "net.mlir").exists()
+    (tmp_path / "net.safetensors").unlink()
+    for values in ([1, 2], [3, 4]):
+        write_unit(make_unit(layer_weight=values), tmp_path / "net.mlir")
+
+
+def test_weights_of_another_text_stay_as_they_are(tmp_path: Path):
+    write_unit(make_unit(layer_weight=[1, 2]), tmp_path / "shared.mlir")
+    (tmp_path / "shared.mlir").rename(tmp_path / "net.mlir")
+    before = (tmp_path / "shared.safetensors").read_bytes()
+    with pytest.raises(OutputError, match=r"cannot write '.*shared.safetensors': the model is read from it"):
+        write_unit(read_unit(tmp_path / "net.mlir", new_context()), tmp_path / "shared.mlir")
+    assert (tmp_path / "shared.safetensors").read_bytes() == before
 
 
 def test_kinds_of_files(tmp_path: Path):

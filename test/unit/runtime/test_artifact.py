@@ -47,6 +47,14 @@ def _rewrite(path: Path, **changes: Any) -> None:
     path.write_bytes(data)
 
 
+@pytest.mark.parametrize("key", ["name", "report", "threads", "features", "inputs", "launches", "objects", "weights"])
+def test_header_without_a_key_is_refused(saved: Path, key: str) -> None:
+    _rewrite(saved, **{key: None})
+    for read in (aiopt.load, artifact.read_header):
+        with pytest.raises(ModelError, match=f"is damaged .header without {key}."):
+            read(saved)
+
+
 def test_round_trip(saved: Path, tmp_path: Path) -> None:
     with nets.affine(tmp_path) as net, aiopt.load(saved) as loaded:
         assert dict(loaded.inputs) == dict(net.inputs)

@@ -129,9 +129,24 @@ def test_status_of_a_run_becomes_an_error(tmp_path: Path) -> None:
         net(X)
 
 
-def test_wrong_weights_are_our_bug(tmp_path: Path) -> None:
+@pytest.mark.parametrize("role", ["input", "output"])
+def test_names_that_come_twice(tmp_path: Path, role: str) -> None:
+    """Not a crash, though there are fewer arrays than the code takes."""
+    two = {"input": ('{"flag"', '{"a"'), "output": ('{"none"', '{"sum"')}[role]
+    code = compile_c(nets.MIXED.replace(*two), tmp_path)
+    with pytest.raises(CompileError, match="two inputs or two outputs of a net are called '(a|sum)'"):
+        CompiledNet("mixed", [code], aligned(), {})
+
+
+def test_an_element_type_that_is_unknown(tmp_path: Path) -> None:
+    code = compile_c(nets.MIXED.replace("AIOPT_F64", "99"), tmp_path)
+    with pytest.raises(CompileError, match="'sum' has the element type 99"):
+        CompiledNet("mixed", [code], aligned(), {})
+
+
+def test_wrong_weights(tmp_path: Path) -> None:
     code = compile_c(AFFINE, tmp_path)
-    with pytest.raises(AssertionError, match="not the one the code was compiled for"):
+    with pytest.raises(CompileError, match="was compiled for 8 bytes of weights, but has 0: compile it again"):
         CompiledNet("affine", [code], aligned(), {})
     with pytest.raises(AssertionError, match="not aligned"):
         CompiledNet("affine", [code], aligned(WEIGHTS, WEIGHTS)[8:], {})

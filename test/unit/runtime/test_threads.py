@@ -17,9 +17,8 @@ import pytest
 from aiopt.runtime import library
 from aiopt.runtime.library import NetInfo
 from e2e.native import build
+from unit.runtime.sanitizer import build_sanitized
 
-HERE = Path(__file__).resolve().parent
-SOURCES = HERE.parents[2] / "python" / "aiopt" / "runtime" / "src"
 TASK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 PARALLEL_FOR = ctypes.CFUNCTYPE(None, ctypes.c_void_p, TASK, ctypes.c_void_p, ctypes.c_int64)
 Loop = Callable[[Callable[[int, int], object], int], None]
@@ -146,16 +145,6 @@ def test_forked_child_has_a_pool_of_its_own() -> None:
 
 
 def test_thread_sanitizer_finds_nothing(tmp_path: Path) -> None:
-    probe = tmp_path / "probe.cpp"
-    probe.write_text("int main() { return 0; }")
-    flags = ["-std=c++17", "-O1", "-g", "-fsanitize=thread", "-pthread"]
-    try:
-        build(*flags, probe, "-o", tmp_path / "probe", compiler="c++")
-    except AssertionError:
-        pytest.skip("this compiler has no ThreadSanitizer")
-    if subprocess.run([tmp_path / "probe"], capture_output=True, check=False).returncode != 0:
-        pytest.skip("ThreadSanitizer does not run under this kernel")
-    sources = sorted(SOURCES.glob("*.cpp"))
-    build(*flags, HERE / "stress.cpp", *sources, "-o", tmp_path / "stress", compiler="c++")
-    done = subprocess.run([tmp_path / "stress"], capture_output=True, text=True, check=False, timeout=120)
+    program = build_sanitized("stress.cpp", tmp_path)
+    done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=120)
     assert (done.stdout, done.stderr, done.returncode) == ("right\n", "", 0)

@@ -15,8 +15,9 @@ from aiopt.frontend.onnx.builder import Builder
 from aiopt.frontend.onnx.load import load, net_name
 from aiopt.frontend.onnx.node import Node, node_name
 from aiopt.frontend.onnx.registry import Handler, find
+from aiopt.frontend.onnx.schema import check_node
 from aiopt.frontend.onnx.scope import Scope
-from aiopt.frontend.onnx.signature import read_inputs
+from aiopt.frontend.onnx.signature import declared_dims, read_inputs
 from aiopt.frontend.onnx.support import default_opset, require_supported
 from aiopt.frontend.onnx.tensors import element_type
 from aiopt.frontend.onnx.values import Value
@@ -71,7 +72,7 @@ def _import_graph(
         for proto in graph.node:
             with ir.Location.name(node_name(proto)):
                 _import_node(proto, opset, builder, scope)
-        results = [_output(value, builder, scope) for value in graph.output]
+        results = [_output(value, builder, scope, bool(shapes)) for value in graph.output]
         func.ReturnOp(results)
     main.attributes["function_type"] = ir.TypeAttr.get(
         ir.FunctionType.get([argument.type for argument in block.arguments], [result.type for result in results])
@@ -85,6 +86,7 @@ def _import_node(proto: onnx.NodeProto, opset: int, builder: Builder, scope: Sco
     assert handler is not None, "require_supported lets no other node through"
     try:
         inputs = [scope.lookup(name) if name else None for name in proto.input]
+        check_node(proto, opset, inputs)
         values = _run(handler, Node(proto, opset, inputs, builder))
         for name, value in zip(proto.output, values, strict=False):
             scope.define(name, value)
@@ -109,7 +111,11 @@ def _require_outputs(proto: onnx.NodeProto, made: int, scope: Scope) -> None:
             raise UnsupportedError(f"its output {index} ('{name}') is used, but aiopt computes only {made} of them")
 
 
-def _output(declared: onnx.ValueInfoProto, builder: Builder, scope: Scope) -> ir.Value:
+def _output(declared: onnx.ValueInfoProto, builder: Builder, scope: Scope, is_resized: bool) -> ir.Value:
+    """The value of an output, which must be as the model declares it; sizes only if it fixes those of its inputs too.
+
+    Exporters leave the sizes of the example they traced in outputs of models whose inputs are open.
+    """
     name = declared.name
     try:
         value = scope.lookup(name)
@@ -118,6 +124,11 @@ def _output(declared: onnx.ValueInfoProto, builder: Builder, scope: Scope) -> ir
     code = declared.type.tensor_type.elem_type
     if code and (element := element_type(code, f"output '{name}'")) != value.element:
         raise ModelError(f"output '{name}' is declared with elements of type {element}, but has {value.element}")
+    if (dims := declared_dims(declared)) is not None:
+        sizes = zip(dims, value.shape, strict=False)
+        if len(dims) != value.rank or (not is_resized and any(isinstance(d, int) and d != n for d, n in sizes)):
+            shown = ", ".join("?" if dim is None else str(dim) for dim in dims)
+            raise ModelError(f"output '{name}' is declared with shape [{shown}], but has {list(value.shape)}")
     return builder.materialize(value)
 
 

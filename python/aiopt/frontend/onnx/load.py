@@ -73,10 +73,16 @@ def _require_graph(proto: onnx.ModelProto, source: str) -> None:
 
 
 def _require_text(proto: onnx.ModelProto, source: str) -> None:
-    """Names are text: protobuf hands out bytes, not str, where a file holds what is not UTF-8."""
+    """Names are text: protobuf hands out bytes, not str, where a file holds what is not UTF-8.
+
+    In the C interface the names of inputs and outputs end at NUL.
+    """
     for name in _names(proto):
         if not isinstance(name, str):
             raise ModelError(f"{source} is broken: the name {name!r} in it is not UTF-8")
+    for value in (*proto.graph.input, *proto.graph.output):
+        if "\0" in value.name:
+            raise ModelError(f"{source} is broken: the name {value.name!r} of an input or output holds NUL")
 
 
 def _names(proto: onnx.ModelProto) -> Iterator[object]:

@@ -46,8 +46,13 @@ def _declare(value: onnx.ValueInfoProto) -> Declared:
         kind = value.type.WhichOneof("value") or "no type"
         raise UnsupportedError(f"input '{value.name}' is of {kind}; only tensors can be inputs")
     tensor = value.type.tensor_type
-    dims = tuple(_dim(dim) for dim in tensor.shape.dim) if tensor.HasField("shape") else None
-    return Declared(value.name, element_type(tensor.elem_type, f"input '{value.name}'"), dims)
+    return Declared(value.name, element_type(tensor.elem_type, f"input '{value.name}'"), declared_dims(value))
+
+
+def declared_dims(value: onnx.ValueInfoProto) -> tuple[Dim, ...] | None:
+    """The dimensions of an input or output as far as the model gives them; None where not even the rank is known."""
+    tensor = value.type.tensor_type
+    return tuple(_dim(dim) for dim in tensor.shape.dim) if tensor.HasField("shape") else None
 
 
 def _dim(dim: onnx.TensorShapeProto.Dimension) -> Dim:
@@ -71,11 +76,11 @@ def _check_given(name: str, shape: Sequence[int], declared: Mapping[str, Declare
         listed = "; ".join(map(str, declared.values())) or "none"
         raise InputError(f"a shape was given for '{name}', which is no input of the model (its inputs are {listed})")
     try:
-        if not all(isinstance(size, Integral) and not isinstance(size, bool) and size > 0 for size in shape):
+        if not all(isinstance(size, Integral) and not isinstance(size, bool) and size >= 0 for size in shape):
             raise TypeError
     except TypeError:
         raise InputError(
-            f"the shape given for input '{name}' must be a tuple of whole numbers above 0, not {shape!r}"
+            f"the shape given for input '{name}' must be a tuple of whole numbers, not {shape!r}"
         ) from None
     sizes = tuple(map(int, shape))
     dims = declared[name].dims

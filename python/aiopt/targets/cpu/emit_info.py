@@ -11,8 +11,11 @@ from mlir.dialects import func
 from aiopt.dialects.ext import operations
 from aiopt.passes.base import Pass, functions
 from aiopt.passes.spec.base import Level
+from aiopt.passes.spec.interface import check_interface, net_name
+from aiopt.passes.spec.plan import SIZES, is_planned, plan_sizes
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import CompileError
+from aiopt.targets.cpu.name_symbols import PREFIX
 
 ABI_VERSION = 2  # AIOPT_ABI_VERSION of aiopt.h
 # enum aiopt_dtype of aiopt.h by MLIR element type
@@ -31,7 +34,6 @@ DTYPES = {
     "f64": 11,
     "bf16": 12,
 }
-_PLAN = ("ai.arena_bytes", "ai.weights_bytes")
 _TENSOR_INFO = "!llvm.struct<(ptr, ptr, i32, i32)>"
 _NET_INFO = "!llvm.struct<(i32, i32, i32, i32, i64, i64, ptr, ptr, ptr, ptr)>"
 
@@ -53,11 +55,12 @@ class EmitInfo(Pass):
         main = next((f for f in functions(unit.module) if f.name.value == "main"), None)
         if main is None:
             raise CompileError(f"{self.name}: the module has no function @main")
-        if not all(key in unit.module.operation.attributes for key in _PLAN):
+        if not is_planned(unit.module):
             raise CompileError(f"{self.name}: @main has no plan of its memory: run ai-plan-memory first")
         net = net_name(unit.module)
+        check_interface(Level.CPU, unit.module, main)
         inputs, outputs = read_signature(main)
-        launches = [op.callee.value for op in operations(main) if isinstance(op, func.CallOp)]
+        launches = [op.callee.value.removeprefix(PREFIX) for op in operations(main) if isinstance(op, func.CallOp)]
         text = [
             *_tensors(f"aiopt_{net}_inputs", inputs),
             *_tensors(f"aiopt_{net}_outputs", outputs),
@@ -77,15 +80,6 @@ class Tensor:
     name: str
     shape: list[int]
     element: str
-
-
-def net_name(module: ir.Module) -> str:
-    """The net's name, a C identifier (module attribute `ai.net`). Raises CompileError if it is none."""
-    attributes = module.operation.attributes
-    name = ir.StringAttr(attributes["ai.net"]).value if "ai.net" in attributes else ""
-    if not (name.isascii() and name.isidentifier()):
-        raise CompileError(f"the module attribute ai.net must be a C identifier, but is '{name}'")
-    return name
 
 
 def read_signature(main: func.FuncOp) -> tuple[list[Tensor], list[Tensor]]:
@@ -135,9 +129,11 @@ def _names(symbol: str, names: list[str]) -> list[str]:
 
 
 def _net_info(net: str, module: ir.Module, inputs: int, outputs: int, launches: int) -> str:
-    attributes = module.operation.attributes
-    sizes = [ir.IntegerAttr(attributes[key]).value for key in _PLAN]
-    integers = [*(f"{v} : i32" for v in (ABI_VERSION, inputs, outputs, launches)), *(f"{v} : i64" for v in sizes)]
+    sizes = plan_sizes(module)
+    integers = [
+        *(f"{v} : i32" for v in (ABI_VERSION, inputs, outputs, launches)),
+        *(f"{sizes[key]} : i64" for key in SIZES),
+    ]
     pointers = [
         f"@aiopt_{net}_inputs" if inputs else "null",
         f"@aiopt_{net}_outputs" if outputs else "null",

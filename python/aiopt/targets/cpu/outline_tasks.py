@@ -15,6 +15,7 @@ from aiopt.dialects.ext import describe, operations
 from aiopt.passes.base import Pass, functions
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
+from aiopt.passes.walk import ops_named
 from aiopt.support.errors import CompileError
 from aiopt.targets.cpu.work import scalar_operations
 
@@ -46,12 +47,14 @@ class OutlineTasks(Pass):
     grain: int = 16384
 
     def run(self, unit: Unit) -> None:
+        taken = {op.name.value for op in unit.module.body.operations if isinstance(op, func.FuncOp)}
         for kernel in functions(unit.module):
             if kernel.name.value == "main":
                 continue
             loops = [op for op in kernel.entry_block.operations if isinstance(op, scf.ForallOp)]
             tasks = [
-                _outline(loop, kernel, f"{kernel.name.value}_task_{i}", self.grain) for i, loop in enumerate(loops)
+                _outline(loop, kernel, _free_name(f"{kernel.name.value}_task_{i}", taken), self.grain)
+                for i, loop in enumerate(loops)
             ]
             for function in (kernel, *tasks):
                 _hoist_allocas(function)
@@ -69,6 +72,13 @@ class _Space:
     @property
     def size(self) -> int:
         return math.prod(self.trips)
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
 
 
 def _outline(loop: scf.ForallOp, kernel: func.FuncOp, name: str, grain: int) -> func.FuncOp:
@@ -113,9 +123,10 @@ def _read_space(loop: scf.ForallOp) -> _Space:
 def _needed(loop: scf.ForallOp) -> list[ir.Value]:
     """What the task needs from outside: buffers and values to compute again, each after what it is made of."""
     body = loop.operation.regions[0].blocks[0]
-    defined = {argument for op in operations(loop) for r in op.regions for b in r.blocks for argument in b.arguments}
+    inner = [op.operation for op in operations(loop)]
+    defined = {argument for op in inner for r in op.regions for b in r.blocks for argument in b.arguments}
     defined.update(body.arguments)
-    defined.update(result for op in operations(loop) for result in op.results)
+    defined.update(result for op in inner for result in op.results)
     found: dict[ir.Value, None] = {}
 
     def visit(value: ir.Value) -> None:
@@ -126,7 +137,7 @@ def _needed(loop: scf.ForallOp) -> list[ir.Value]:
                 visit(operand)
         found[value] = None
 
-    for op in operations(loop):
+    for op in inner:
         for value in op.operands:
             visit(value)
     return list(found)
@@ -222,16 +233,14 @@ def _constant(value: int) -> ir.Value:
 
 
 def _hoist_allocas(function: func.FuncOp) -> None:
-    for op in operations(function):
-        if op.operation.name != "memref.alloca":
-            continue
+    for op in ops_named(function, "memref.alloca"):
         if len(op.operands):
             raise CompileError(f"cpu-outline-tasks: memref.alloca at {describe(op.location)} needs a static shape")
-        if "alignment" not in op.operation.attributes:
-            op.operation.attributes["alignment"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), _ALIGNMENT)
+        if "alignment" not in op.attributes:
+            op.attributes["alignment"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), _ALIGNMENT)
         first = function.entry_block.operations[0]
-        if first.operation != op.operation:
-            op.operation.move_before(first.operation)
+        if first.operation != op:
+            op.move_before(first.operation)
 
 
 def _forbid_aliasing(function: func.FuncOp) -> None:

@@ -10,7 +10,9 @@ from aiopt.passes.lower.expand_bf16 import ExpandBf16
 from aiopt.passes.lower.expand_math import ExpandMath
 from aiopt.targets.cpu.emit_info import EmitInfo
 from aiopt.targets.cpu.hide_bf16 import HideBf16
+from aiopt.targets.cpu.name_symbols import NameSymbols
 from aiopt.targets.cpu.outline_tasks import OutlineTasks
+from aiopt.targets.cpu.retype_empty_buffers import RetypeEmptyBuffers
 
 _TO_LLVM = [
     # Loops and vectors to branches and rows.
@@ -69,7 +71,9 @@ class CpuLowerPipeline(NamedPipeline):
             str(ExpandMath(fma=self.fma)),
             str(ExpandBf16(native=self.bf16)),
             str(OutlineTasks(grain=self.grain)),
+            NameSymbols.name,
             str(EmitInfo(features=self.features)),
+            RetypeEmptyBuffers.name,
             *_TO_LLVM,
             *([] if self.bf16 else [HideBf16.name]),
             "cpu-annotate-loops",

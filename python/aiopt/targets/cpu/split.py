@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from mlir import ir
 from mlir.dialects import llvm
 
-from aiopt.dialects.ext import operations
-from aiopt.targets.cpu.emit_info import net_name
+from aiopt.passes.spec.interface import net_name
+from aiopt.passes.walk import ops_named
 
-_SYMBOL_ATTRIBUTES = ("callee", "global_name")  # of llvm.call and llvm.mlir.addressof
+_SYMBOL_OPS = ("llvm.call", "llvm.mlir.addressof")
+_SYMBOL_ATTRIBUTES = ("callee", "global_name")  # of these
 _HIDDEN = 1  # LLVM's visibility: other objects of the net see it, other libraries do not
 
 
-def split_kernels(module: ir.Module) -> list[ir.Module]:
+@dataclass(frozen=True)
+class Part:
+    """A module to compile, and what symbols of the object are to be called then."""
+
+    module: ir.Module
+    symbols: Mapping[str, str]
+
+
+def split_kernels(module: ir.Module) -> list[Part]:
     """The module of level LLVM as several: first the entry with @main, then one for each kernel @main calls.
 
-    A kernel takes along what it refers to (tasks, launchers, constants, declarations). Its own name becomes
+    A kernel takes along what it refers to (tasks, launchers, constants, declarations). It is compiled under names that
+    say nothing of net and number, so that equal kernels of two nets have equal modules; afterwards it is called
     `aiopt_<net>_<kernel>`, so that objects of several nets can be linked into one program.
     """
     symbols = {ir.StringAttr(op.attributes["sym_name"]).value: op for op in module.body.operations}
@@ -31,11 +42,21 @@ def split_kernels(module: ir.Module) -> list[ir.Module]:
         for kernel in kernels:
             needed = _reachable([kernel], symbols)
             inside.update(name for name in needed if _is_defined(symbols[name]))
-            parts.append(_extract(needed, symbols, {kernel: prefix + kernel}, exported={kernel}))
+            names = _neutral_names(kernel, [name for name in needed if _is_defined(symbols[name])])
+            part = _extract(needed, symbols, names, exported={kernel})
+            parts.append(Part(part, {new: prefix + old if old == kernel else old for old, new in names.items()}))
         rest = [name for name in symbols if name not in inside or name in kernels]
         rest = _reachable([name for name in rest if name not in kernels], symbols, stop=set(kernels))
         renamed = {kernel: prefix + kernel for kernel in kernels}
-        return [_extract(rest, symbols, renamed, declared=set(kernels)), *parts]
+        return [Part(_extract(rest, symbols, renamed, declared=set(kernels)), {}), *parts]
+
+
+def _neutral_names(kernel: str, defined: list[str]) -> dict[str, str]:
+    """kernel, kernel_task_0, kernel_task_0_launch ...; all else that is defined with it is a constant."""
+    own = [name for name in defined if name == kernel or name.startswith(f"{kernel}_")]
+    constants = [name for name in defined if name not in own]
+    names = {name: "kernel" + name.removeprefix(kernel) for name in own}
+    return names | {name: f"constant_{i}" for i, name in enumerate(constants)}
 
 
 def _is_defined(op: ir.OpView) -> bool:
@@ -50,10 +71,10 @@ def _is_kernel(op: ir.OpView, prefix: str) -> bool:
 def _references(op: ir.OpView) -> list[str]:
     """The symbols an op and those inside it refer to, in order."""
     found = []
-    for inner in operations(op):
+    for inner in ops_named(op, *_SYMBOL_OPS):
         for key in _SYMBOL_ATTRIBUTES:
-            if key in inner.operation.attributes:
-                found.append(ir.FlatSymbolRefAttr(inner.operation.attributes[key]).value)
+            if key in inner.attributes:
+                found.append(ir.FlatSymbolRefAttr(inner.attributes[key]).value)
     return found
 
 
@@ -87,12 +108,12 @@ def _extract(
             if name in declared or name in exported:
                 op.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<external>")
                 op.attributes["visibility_"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), _HIDDEN)
-    for op in operations(part):
+    for op in ops_named(part.operation, *_SYMBOL_OPS):
         for key in _SYMBOL_ATTRIBUTES:
-            if key in op.operation.attributes:
-                target = ir.FlatSymbolRefAttr(op.operation.attributes[key]).value
+            if key in op.attributes:
+                target = ir.FlatSymbolRefAttr(op.attributes[key]).value
                 if target in renamed:
-                    op.operation.attributes[key] = ir.FlatSymbolRefAttr.get(renamed[target])
+                    op.attributes[key] = ir.FlatSymbolRefAttr.get(renamed[target])
     return part
 
 

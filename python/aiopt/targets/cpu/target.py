@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 from aiopt.passes.lower.plan_memory import pack_weights
 from aiopt.passes.pipelines import KernelsPipeline
 from aiopt.passes.spec.base import Level
+from aiopt.passes.spec.interface import net_name
 from aiopt.passes.unit import Unit
 from aiopt.runtime.net import CompiledNet
+from aiopt.support.kernel_cache import KernelCache
 from aiopt.targets.base import Stage, Target
 from aiopt.targets.cpu.codegen import lower_pipeline, tensor_pipeline, to_assembly, to_llvm_ir, to_object, to_objects
-from aiopt.targets.cpu.emit_info import net_name
 from aiopt.targets.cpu.llvmc import FLAGS, PASSES
 from aiopt.targets.cpu.record import host
 
@@ -41,8 +42,8 @@ class CpuTarget(Target):
             return llvm_ir.encode()
         return to_object(llvm_ir, host()) if kind == "obj" else to_assembly(llvm_ir, host()).encode()
 
-    def build(self, unit: Unit) -> list[bytes]:
-        return to_objects(unit, host())
+    def build(self, unit: Unit, kernels: KernelCache) -> list[bytes]:
+        return to_objects(unit, host(), kernels)
 
     def load(self, unit: Unit, code: Sequence[bytes], threads: int, report: Mapping[str, Any]) -> CompiledNet:
         return CompiledNet(net_name(unit.module), code, pack_weights(unit.module, unit.weights), report, threads)

@@ -1,4 +1,6 @@
 // RUN: aiopt -p ai-cse --mlir-print-debuginfo %s | filecheck %s
+// RUN: not aiopt -p 'ai-cse{most=1}' %s 2>&1 | filecheck %s --check-prefix=OPTION
+// OPTION: error: ai-cse has no option 'most' (it has none)
 
 module attributes {ai.level = "graph"} {
   // CHECK-LABEL: func.func @main(

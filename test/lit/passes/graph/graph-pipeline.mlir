@@ -1,5 +1,9 @@
 // RUN: aiopt -p ai-graph-pipeline %s | filecheck %s
 // RUN: aiopt -p ai-graph-pipeline,ai-group-kernels,ai-outline-kernels %s | filecheck %s --check-prefix=KERNELS
+// RUN: not aiopt -p 'ai-graph-pipeline{level=2}' %s 2>&1 | filecheck %s --check-prefix=OPTION
+// RUN: not aiopt -p 'ai-graph-pipeline,func.func(ai-graph-pipeline)' %s 2>&1 | filecheck %s --check-prefix=NESTED
+// OPTION: error: ai-graph-pipeline has no option 'level' (it has none)
+// NESTED: error: ai-graph-pipeline works on a whole module and cannot stand inside func.func(...)
 
 module attributes {ai.level = "graph"} {
   // conv, batch_norm with computed parameters and relu: one op and its activation, in one kernel.

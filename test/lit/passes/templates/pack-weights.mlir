@@ -41,19 +41,19 @@ module attributes {ai.level = "kernels"} {
     %3 = call @conv(%i, %f) : (tensor<1x2x2x2xf32>, tensor<3x2x1x1xf32>) -> tensor<1x2x2x3xf32>
     return %0, %1, %2, %3 : tensor<3x3xf32>, tensor<3x3xf32>, tensor<3x3xf32>, tensor<1x2x2x3xf32>
   }
-  func.func private @matmul_packed(%a: tensor<3x2xf32>, %b: tensor<2x3xf32>) -> tensor<3x3xf32> attributes {ai.kernel, ai.route = "template", ai.template = {fma = 1 : i64, kc = 2 : i64, lanes = 8 : i64, mr = 4 : i64, name = "matmul", nr = 8 : i64, panels = 1 : i64, tiles = 1 : i64}} {
+  func.func private @matmul_packed(%a: tensor<3x2xf32>, %b: tensor<2x3xf32>) -> tensor<3x3xf32> attributes {ai.kernel, ai.ops = ["ai.matmul"], ai.route = "template", ai.template = {fma = 1 : i64, kc = 2 : i64, lanes = 8 : i64, mr = 4 : i64, name = "matmul", nr = 8 : i64, panels = 1 : i64, tiles = 1 : i64}} {
     %0 = "ai.matmul"(%a, %b) {acc = f32} : (tensor<3x2xf32>, tensor<2x3xf32>) -> tensor<3x3xf32>
     return %0 : tensor<3x3xf32>
   }
-  func.func private @matmul_computed(%a: tensor<3x2xf32>, %b: tensor<2x3xf32>) -> tensor<3x3xf32> attributes {ai.kernel, ai.route = "template", ai.template = {fma = 1 : i64, kc = 2 : i64, lanes = 8 : i64, mr = 4 : i64, name = "matmul", nr = 8 : i64, panels = 1 : i64, tiles = 1 : i64}} {
+  func.func private @matmul_computed(%a: tensor<3x2xf32>, %b: tensor<2x3xf32>) -> tensor<3x3xf32> attributes {ai.kernel, ai.ops = ["ai.matmul"], ai.route = "template", ai.template = {fma = 1 : i64, kc = 2 : i64, lanes = 8 : i64, mr = 4 : i64, name = "matmul", nr = 8 : i64, panels = 1 : i64, tiles = 1 : i64}} {
     %0 = "ai.matmul"(%a, %b) {acc = f32} : (tensor<3x2xf32>, tensor<2x3xf32>) -> tensor<3x3xf32>
     return %0 : tensor<3x3xf32>
   }
-  func.func private @matmul_structured(%a: tensor<3x2xf32>, %b: tensor<2x3xf32>) -> tensor<3x3xf32> attributes {ai.kernel, ai.route = "structured"} {
+  func.func private @matmul_structured(%a: tensor<3x2xf32>, %b: tensor<2x3xf32>) -> tensor<3x3xf32> attributes {ai.kernel, ai.ops = ["ai.matmul"], ai.route = "structured"} {
     %0 = "ai.matmul"(%a, %b) {acc = f32} : (tensor<3x2xf32>, tensor<2x3xf32>) -> tensor<3x3xf32>
     return %0 : tensor<3x3xf32>
   }
-  func.func private @conv(%x: tensor<1x2x2x2xf32>, %w: tensor<3x2x1x1xf32>) -> tensor<1x2x2x3xf32> attributes {ai.kernel, ai.route = "template", ai.template = {fma = 1 : i64, kc = 2 : i64, lanes = 8 : i64, mr = 4 : i64, name = "matmul", nr = 8 : i64, panels = 1 : i64, tiles = 1 : i64}} {
+  func.func private @conv(%x: tensor<1x2x2x2xf32>, %w: tensor<3x2x1x1xf32>) -> tensor<1x2x2x3xf32> attributes {ai.kernel, ai.ops = ["ai.conv"], ai.route = "template", ai.template = {fma = 1 : i64, kc = 2 : i64, lanes = 8 : i64, mr = 4 : i64, name = "matmul", nr = 8 : i64, panels = 1 : i64, tiles = 1 : i64}} {
     %0 = "ai.conv"(%x, %w) {acc = f32, dilations = array<i64: 1, 1>, group = 1 : i64, layout = "channels_last", operandSegmentSizes = array<i32: 1, 1, 0>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x2x2x2xf32>, tensor<3x2x1x1xf32>) -> tensor<1x2x2x3xf32>
     return %0 : tensor<1x2x2x3xf32>
   }

@@ -46,45 +46,45 @@ module attributes {ai.level = "kernels"} {
     %0 = call @matmul_add(%a, %b) : (tensor<60x64xf32>, tensor<64x64xf32>) -> tensor<60x64xf32>
     return %0 : tensor<60x64xf32>
   }
-  func.func private @matmul_add(%a: tensor<60x64xf32>, %b: tensor<64x64xf32>) -> tensor<60x64xf32> attributes {ai.kernel} {
+  func.func private @matmul_add(%a: tensor<60x64xf32>, %b: tensor<64x64xf32>) -> tensor<60x64xf32> attributes {ai.kernel, ai.ops = ["ai.matmul", "ai.add"]} {
     %0 = "ai.matmul"(%a, %b) {acc = f32} : (tensor<60x64xf32>, tensor<64x64xf32>) -> tensor<60x64xf32>
     %1 = "ai.add"(%0, %a) : (tensor<60x64xf32>, tensor<60x64xf32>) -> tensor<60x64xf32>
     return %1 : tensor<60x64xf32>
   }
-  func.func private @conv(%x: tensor<1x9x9x4xf32>, %w: tensor<2x3x3x4x8xf32>) -> tensor<1x9x9x12xf32> attributes {ai.kernel} {
+  func.func private @conv(%x: tensor<1x9x9x4xf32>, %w: tensor<2x3x3x4x8xf32>) -> tensor<1x9x9x12xf32> attributes {ai.kernel, ai.ops = ["ai.conv"]} {
     %0 = "ai.conv"(%x, %w) {acc = f32, dilations = array<i64: 1, 1>, filters = 12 : i64, group = 1 : i64, layout = "channels_last", operandSegmentSizes = array<i32: 1, 1, 0>, pack = 8 : i64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>} : (tensor<1x9x9x4xf32>, tensor<2x3x3x4x8xf32>) -> tensor<1x9x9x12xf32>
     return %0 : tensor<1x9x9x12xf32>
   }
-  func.func private @conv_depthwise(%x: tensor<1x9x9x12xf32>, %w: tensor<2x3x3x1x8xf32>) -> tensor<1x9x9x12xf32> attributes {ai.kernel} {
+  func.func private @conv_depthwise(%x: tensor<1x9x9x12xf32>, %w: tensor<2x3x3x1x8xf32>) -> tensor<1x9x9x12xf32> attributes {ai.kernel, ai.ops = ["ai.conv"]} {
     %0 = "ai.conv"(%x, %w) {acc = f32, dilations = array<i64: 1, 1>, filters = 12 : i64, group = 12 : i64, layout = "channels_last", operandSegmentSizes = array<i32: 1, 1, 0>, pack = 8 : i64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>} : (tensor<1x9x9x12xf32>, tensor<2x3x3x1x8xf32>) -> tensor<1x9x9x12xf32>
     return %0 : tensor<1x9x9x12xf32>
   }
-  func.func private @conv_pointwise(%x: tensor<1x9x9x4xf32>, %w: tensor<2x1x1x4x8xf32>) -> tensor<1x9x9x12xf32> attributes {ai.kernel} {
+  func.func private @conv_pointwise(%x: tensor<1x9x9x4xf32>, %w: tensor<2x1x1x4x8xf32>) -> tensor<1x9x9x12xf32> attributes {ai.kernel, ai.ops = ["ai.conv"]} {
     %0 = "ai.conv"(%x, %w) {acc = f32, dilations = array<i64: 1, 1>, filters = 12 : i64, group = 1 : i64, layout = "channels_last", operandSegmentSizes = array<i32: 1, 1, 0>, pack = 8 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x9x9x4xf32>, tensor<2x1x1x4x8xf32>) -> tensor<1x9x9x12xf32>
     return %0 : tensor<1x9x9x12xf32>
   }
-  func.func private @conv_unknown_weight(%x: tensor<1x9x9x4xf32>, %w: tensor<12x4x3x3xf32>) -> tensor<1x9x9x12xf32> attributes {ai.kernel} {
+  func.func private @conv_unknown_weight(%x: tensor<1x9x9x4xf32>, %w: tensor<12x4x3x3xf32>) -> tensor<1x9x9x12xf32> attributes {ai.kernel, ai.ops = ["ai.conv"]} {
     %0 = "ai.conv"(%x, %w) {acc = f32, dilations = array<i64: 1, 1>, group = 1 : i64, layout = "channels_last", operandSegmentSizes = array<i32: 1, 1, 0>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>} : (tensor<1x9x9x4xf32>, tensor<12x4x3x3xf32>) -> tensor<1x9x9x12xf32>
     return %0 : tensor<1x9x9x12xf32>
   }
-  func.func private @conv_channels_first(%x: tensor<1x4x9x9xf32>, %w: tensor<2x3x3x4x8xf32>) -> tensor<1x16x9x9xf32> attributes {ai.kernel} {
+  func.func private @conv_channels_first(%x: tensor<1x4x9x9xf32>, %w: tensor<2x3x3x4x8xf32>) -> tensor<1x16x9x9xf32> attributes {ai.kernel, ai.ops = ["ai.conv"]} {
     %0 = "ai.conv"(%x, %w) {acc = f32, dilations = array<i64: 1, 1>, filters = 16 : i64, group = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 0>, pack = 8 : i64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>} : (tensor<1x4x9x9xf32>, tensor<2x3x3x4x8xf32>) -> tensor<1x16x9x9xf32>
     return %0 : tensor<1x16x9x9xf32>
   }
-  func.func private @matmul_f64(%a: tensor<6x4xf64>, %b: tensor<4x4xf64>) -> tensor<6x4xf64> attributes {ai.kernel} {
+  func.func private @matmul_f64(%a: tensor<6x4xf64>, %b: tensor<4x4xf64>) -> tensor<6x4xf64> attributes {ai.kernel, ai.ops = ["ai.matmul"]} {
     %0 = "ai.matmul"(%a, %b) {acc = f64} : (tensor<6x4xf64>, tensor<4x4xf64>) -> tensor<6x4xf64>
     return %0 : tensor<6x4xf64>
   }
-  func.func private @relu(%a: tensor<6x4xf32>) -> tensor<6x4xf32> attributes {ai.kernel} {
+  func.func private @relu(%a: tensor<6x4xf32>) -> tensor<6x4xf32> attributes {ai.kernel, ai.ops = ["ai.relu"]} {
     %0 = "ai.relu"(%a) : (tensor<6x4xf32>) -> tensor<6x4xf32>
     return %0 : tensor<6x4xf32>
   }
-  func.func private @matmul_cast(%a: tensor<6x4xf32>, %b: tensor<4x4xf32>) -> tensor<6x4xi32> attributes {ai.kernel} {
+  func.func private @matmul_cast(%a: tensor<6x4xf32>, %b: tensor<4x4xf32>) -> tensor<6x4xi32> attributes {ai.kernel, ai.ops = ["ai.matmul", "ai.cast"]} {
     %0 = "ai.matmul"(%a, %b) {acc = f32} : (tensor<6x4xf32>, tensor<4x4xf32>) -> tensor<6x4xf32>
     %1 = "ai.cast"(%0) {to = i32} : (tensor<6x4xf32>) -> tensor<6x4xi32>
     return %1 : tensor<6x4xi32>
   }
-  func.func private @matmul_decided(%a: tensor<6x4xf32>, %b: tensor<4x4xf32>) -> tensor<6x4xf32> attributes {ai.kernel, ai.route = "structured"} {
+  func.func private @matmul_decided(%a: tensor<6x4xf32>, %b: tensor<4x4xf32>) -> tensor<6x4xf32> attributes {ai.kernel, ai.ops = ["ai.matmul"], ai.route = "structured"} {
     %0 = "ai.matmul"(%a, %b) {acc = f32} : (tensor<6x4xf32>, tensor<4x4xf32>) -> tensor<6x4xf32>
     return %0 : tensor<6x4xf32>
   }

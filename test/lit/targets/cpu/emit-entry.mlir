@@ -3,7 +3,8 @@
 // OPTION: error: cpu-emit-entry has no option 'threads' (it has none)
 
 // CHECK: ai.level = "llvm"
-module attributes {ai.level = "cpu", ai.net = "net"} {
+module attributes {ai.level = "cpu", ai.net = "net", ai.arena_bytes = 0 : i64, ai.weights_bytes = 0 : i64} {
+  llvm.mlir.global constant @aiopt_net_info(0 : i32) : i32
   // @main and the kernels that launch take the context, the others do not; only the entry is visible.
   // CHECK: llvm.func internal @aiopt_net_main(
   // CHECK-SAME: %[[CTX:[a-z0-9]+]]: !llvm.ptr) attributes {no_inline}
@@ -28,7 +29,7 @@ module attributes {ai.level = "cpu", ai.net = "net"} {
     llvm.return
   }
   // CHECK: llvm.func internal @parallel(%{{[a-z0-9]+}}: !llvm.ptr {llvm.noalias}
-  // CHECK: llvm.call @task_launch(%arg0, %arg1, %{{.*}}, %{{.*}}, %arg2)
+  // CHECK: llvm.call @task.launch(%arg0, %arg1, %{{.*}}, %{{.*}}, %arg2)
   llvm.func @parallel(%x: !llvm.ptr {llvm.noalias}, %y: !llvm.ptr {llvm.noalias}) {
     %c0 = llvm.mlir.constant(0 : index) : i64
     %c8 = llvm.mlir.constant(8 : index) : i64
@@ -40,11 +41,11 @@ module attributes {ai.level = "cpu", ai.net = "net"} {
     llvm.return
   }
 }
-// CHECK: llvm.func internal @task_range(%{{.*}}: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64)
+// CHECK: llvm.func internal @task.range(%{{.*}}: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64)
 // CHECK: llvm.call @task(%{{.*}}, %{{.*}}, %[[BEGIN]], %[[END]])
-// CHECK: llvm.func internal @task_launch(
+// CHECK: llvm.func internal @task.launch(
 // CHECK: llvm.alloca
-// CHECK: llvm.mlir.addressof @task_range
+// CHECK: llvm.mlir.addressof @task.range
 // CHECK: llvm.getelementptr inbounds %{{.*}}[0, 4]
 // CHECK: llvm.call %{{.*}} : !llvm.ptr, (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()
 // CHECK: llvm.func internal @aiopt_net_hook(

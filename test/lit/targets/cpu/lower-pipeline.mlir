@@ -5,7 +5,7 @@
 
 // A multiply-add of a row with everything a kernel may hold: subview, alloca, table, math, division rounding down.
 // CHECK: ai.level = "llvm"
-// CHECK: llvm.func internal @kernel_task_0(
+// CHECK: llvm.func internal @kernel.kernel_task_0(
 // CHECK-SAME: !llvm.ptr {llvm.noalias}
 // CHECK: llvm.alloca
 // CHECK: llvm.shl
@@ -14,7 +14,7 @@
 // CHECK: llvm.intr.fmuladd
 // CHECK: llvm.func @aiopt_net_run(
 // LLVM: @aiopt_net_info = constant
-// LLVM: define internal void @kernel_task_0(ptr noalias %0, ptr noalias %1, i64 %2, i64 %3)
+// LLVM: define internal void @kernel.kernel_task_0(ptr noalias %0, ptr noalias %1, i64 %2, i64 %3)
 // LLVM: define i32 @aiopt_net_run(ptr %0, ptr %1, ptr %2)
 module attributes {ai.level = "loops", ai.net = "net", ai.arena_bytes = 0 : i64, ai.weights_bytes = 0 : i64} {
   memref.global "private" constant @table : memref<4xf32> = dense<[0.0, 1.0, 2.0, 3.0]>

@@ -27,4 +27,6 @@
 // RUN: not aiopt %s -o %t.absent/out.mlir 2>&1 | filecheck %s --check-prefix=OUTPUT
 // OUTPUT: {{^}}error: cannot write '{{.*}}out.mlir': No such file or directory
 // RUN: aiopt %s -o /dev/null
+// RUN: not aiopt --version 2>&1 > /dev/full | filecheck %s --check-prefix=FULL
+// FULL: {{^}}error: cannot write the standard output: No space left on device
 module {}

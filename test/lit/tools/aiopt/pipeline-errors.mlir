@@ -5,6 +5,9 @@
 // NAME: {{^}}error: no pass is called 'nope' (aiopt --list-passes shows all)
 // RUN: not aiopt %s -p 'canonicalize{top=1}' 2>&1 | filecheck %s --check-prefix=UPSTREAM-OPTION
 // UPSTREAM-OPTION: {{^}}error: bad option in 'canonicalize{top=1}': {{.*}}no such option top
+// RUN: not aiopt %s -p 'canonicalize{max-iterations=abc}' 2>&1 | filecheck %s --check-prefix=UPSTREAM-VALUE
+// UPSTREAM-VALUE: {{^}}error: bad option in 'canonicalize{max-iterations=abc}': failed to add `canonicalize` with options `max-iterations=abc`{{$}}
+// UPSTREAM-VALUE-NOT: {{.}}
 // RUN: not aiopt %s -p 'ai-dce{depth=1}' 2>&1 | filecheck %s --check-prefix=OPTION
 // OPTION: {{^}}error: ai-dce has no option 'depth' (it has none)
 // RUN: not aiopt %s -p 'cse,' 2>&1 | filecheck %s --check-prefix=COMMA
@@ -16,7 +19,7 @@
 // RUN: not aiopt %s -p 'scf.for(ai-dce)' 2>&1 | filecheck %s --check-prefix=NEST
 // NEST: {{^}}error: aiopt's own passes can be nested in func.func only, not in scf.for
 // RUN: not aiopt %s -p 'one-shot-bufferize' 2>&1 | filecheck %s --check-prefix=FAIL
-// FAIL: {{^}}error: one-shot-bufferize: {{.*}}pipeline-errors.mlir":21:8: op was not bufferized
+// FAIL: {{^}}error: one-shot-bufferize: {{.*}}pipeline-errors.mlir":24:8: op was not bufferized
 func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
   %y = "ai.relu"(%x) : (tensor<2xf32>) -> tensor<2xf32>
   return %y : tensor<2xf32>

@@ -15,7 +15,7 @@
 // RUN: not aiopt %t/elided.mlir 2>&1 | filecheck %s --check-prefix=REFUSED
 // RUN: rm %t/net.safetensors
 // RUN: not aiopt %t/net.mlir 2>&1 | filecheck %s --check-prefix=MISSING
-// RUN: not aiopt %t/other/copy.mlir -o %t/other/copy.safetensors 2>&1 | filecheck %s --check-prefix=NAME
+// RUN: not aiopt %t/other/copy.mlir -o %t/other/new.safetensors 2>&1 | filecheck %s --check-prefix=NAME
 
 // FILE: module attributes {ai.level = "graph", ai.weights = "copy.safetensors"}
 // KEYS: used [0.0, 1.0]
@@ -23,7 +23,7 @@
 // ELIDED: module attributes {ai.level = "graph", ai.weights = "elided"}
 // REFUSED: {{^}}error: this text was written without its weights (ai.weights = "elided") and cannot be loaded: write it to a file (-o)
 // MISSING: {{^}}error: the weights '{{.*}}net.safetensors' (attribute ai.weights) are missing: move the file beside the text
-// NAME: {{^}}error: cannot write '{{.*}}copy.safetensors': the weights go into a file of this name; end it in .mlir
+// NAME: {{^}}error: cannot write '{{.*}}new.safetensors': the weights go into a file of this name; end it in .mlir
 module attributes {ai.level = "graph", ai.weights = "net.safetensors"} {
   func.func @main(%x: tensor<2xf32> {ai.name = "x"}) -> (tensor<2xf32> {ai.name = "y"}) {
     %w = "ai.constant"() {key = "used"} : () -> tensor<2xf32>

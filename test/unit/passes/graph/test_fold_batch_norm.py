@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from mlir import ir
 
 from aiopt.dialects import ai, ext
+from aiopt.dialects.ai.packing import CHANNELS_LAST, pack_filters
 from aiopt.passes import pipeline
 from aiopt.passes.io import new_context
 from aiopt.passes.unit import Unit
@@ -87,3 +88,56 @@ def test_a_shared_weight_is_scaled_for_one_conv_only() -> None:
         actual = run(unit, inputs)
         for name, want in expected.items():
             np.testing.assert_allclose(actual[name], want, rtol=1e-5, atol=1e-5)
+
+
+@settings(max_examples=30)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    filters=st.sampled_from([4, 6, 8]),
+    pack=st.sampled_from([None, 4]),
+    after=st.lists(st.sampled_from([ai.MulOp, ai.AddOp, ai.SubOp, ai.DivOp, ai.BatchNormOp]), min_size=1, max_size=4),
+)
+def test_channels_are_last_and_weights_packed(seed: int, filters: int, pack: int | None, after: list) -> None:
+    with new_context(), ir.Location.unknown():
+        builder = Builder(seed, [(2, 5, 5, 3)])
+        with ir.InsertionPoint(builder.block):
+            weight = builder.random.normal(size=(filters, 3, 3, 3))
+            packing = {} if pack is None else {"pack": pack, "filters": filters}
+            weight = builder.constant(weight if pack is None else pack_filters(weight, 1, pack))
+            window = {"strides": [1, 1], "dilations": [1, 1], "pads": [0] * 4}
+            value = builder.add(ai.ConvOp, builder.values[0], weight, None, layout=CHANNELS_LAST, **window, **packing)
+            for cls in after:
+                if cls is ai.BatchNormOp:
+                    parameters = [builder.weights(filters) for _ in range(4)]
+                    value = builder.add(cls, value, *parameters, epsilon=1e-3, layout=CHANNELS_LAST)
+                else:
+                    value = builder.add(cls, value, builder.weights(filters))
+        unit = builder.finish([value])
+        inputs = {"x0": builder.random.normal(size=(2, 5, 5, 3)).astype(np.float32)}
+        expected = run(unit, inputs)["y0"]
+        pipeline.run(unit, "ai-fold-batch-norm")
+        assert op_names(unit) == ["ai.conv"]
+        np.testing.assert_allclose(run(unit, inputs)["y0"], expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("layout", [None, CHANNELS_LAST])
+@pytest.mark.parametrize("cls", [ai.MulOp, ai.BatchNormOp])
+def test_what_follows_along_another_dimension_than_the_channels_stays(layout: str | None, cls: type) -> None:
+    other = None if layout else CHANNELS_LAST
+    with new_context(), ir.Location.unknown():
+        builder = Builder(0, [(1, 4, 4, 4)])
+        with ir.InsertionPoint(builder.block):
+            weight = builder.constant(builder.random.normal(size=(4, 4, 1, 1)))
+            value = builder.add(ai.ConvOp, builder.values[0], weight, None, layout=layout)
+            if cls is ai.BatchNormOp:
+                parameters = [builder.weights(4) for _ in range(4)]
+                value = builder.add(cls, value, *parameters, epsilon=1e-3, layout=other)
+            else:
+                value = builder.add(cls, value, builder.weights(*([4, 1, 1] if layout else [4])))
+        unit = builder.finish([value])
+        inputs = {"x0": builder.random.normal(size=(1, 4, 4, 4)).astype(np.float32)}
+        expected = run(unit, inputs)["y0"]
+        pipeline.run(unit, "ai-fold-batch-norm")
+        assert op_names(unit)[0] == "ai.conv"
+        assert len(op_names(unit)) > 1
+        np.testing.assert_allclose(run(unit, inputs)["y0"], expected, rtol=0, atol=1e-5 * np.abs(expected).max())

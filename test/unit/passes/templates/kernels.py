@@ -14,6 +14,7 @@ from aiopt.passes import pipeline
 from aiopt.passes.interpret import interpret
 from aiopt.passes.io import new_context
 from aiopt.passes.unit import Unit
+from aiopt.support.kernel_cache import KernelCache
 from aiopt.support.types import TensorType
 from aiopt.support.weights import WeightStore
 from aiopt.targets import find_target
@@ -99,7 +100,7 @@ def check(kernels: Sequence[Kernel], facts: str | None = None) -> None:
     assert choices(unit) == [kernel.template for kernel in kernels]
     for text in (rest, *(stage.pipeline for stage in stages[2:])):
         pipeline.run(unit, text)
-    code = target.build(unit)
+    code = target.build(unit, KernelCache())
     single, double = (target.load(unit, code, threads, {}).run(inputs) for threads in (1, 2))
     for name, want in expected.items():
         scale = np.abs(want[np.isfinite(want)]).max(initial=1e-6)

@@ -41,7 +41,7 @@ _RELU = module(
 
 
 def _function(assembly: str, name: str) -> str:
-    found = re.search(rf"^{name}:\n(.*?)\.Lfunc_end", assembly, re.S | re.M)
+    found = re.search(rf"^kernel\.{name}:\n(.*?)\.Lfunc_end", assembly, re.S | re.M)
     assert found, f"no function {name}"
     return found.group(1)
 
@@ -105,8 +105,8 @@ def test_calls_libm_and_libc_alone() -> None:
 
 
 def test_grain_decides_about_threads() -> None:
-    assert "kernel_task_0_launch" in lower(_RELU, grain=1)
-    assert "kernel_task_0_launch" not in lower(_RELU, grain=100_000)
+    assert "kernel_task_0.launch" in lower(_RELU, grain=1)
+    assert "kernel_task_0.launch" not in lower(_RELU, grain=100_000)
 
 
 def test_broken_llvm_ir_is_an_error() -> None:

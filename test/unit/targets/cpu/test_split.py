@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import numpy as np
+from mlir.dialects import llvm
 
 from aiopt import driver
 from aiopt.passes import io
 from aiopt.passes.lower.plan_memory import pack_weights
 from aiopt.runtime.net import CompiledNet
+from aiopt.support import libllvm
+from aiopt.support.kernel_cache import KernelCache
 from aiopt.targets import find_target
 from aiopt.targets.cpu.codegen import to_llvm_ir, to_object, to_objects
 from aiopt.targets.cpu.record import host
 from aiopt.targets.cpu.split import split_kernels
+
+LLVM_NM = libllvm.path().parents[1] / "bin" / "llvm-nm"
 
 # Two kernels that share libm's functions, one of them called twice and large enough for tasks.
 GRAPH = b"""
@@ -30,7 +37,7 @@ def test_objects_by_kernel_equal_one_object() -> None:
     unit = driver.load_unit(GRAPH, io.new_context())
     driver.lower(unit, find_target("cpu"))
     weights = pack_weights(unit.module, unit.weights)
-    objects = to_objects(unit, host())
+    objects = to_objects(unit, host(), KernelCache())
     assert len(objects) == 4  # the entry, softmax, transpose, erf
     x = np.random.default_rng(0).standard_normal((64, 512)).astype(np.float32)
     with (
@@ -45,7 +52,24 @@ def test_kernels_have_names_of_their_net() -> None:
     unit = driver.load_unit(GRAPH, io.new_context())
     driver.lower(unit, find_target("cpu"))
     entry, *kernels = split_kernels(unit.module)
-    defined = [str(part).split("llvm.func hidden @")[1].split("(")[0] for part in kernels]
+    defined = [part.symbols["kernel"] for part in kernels]
     assert all(name.startswith("aiopt_net_") for name in defined)
-    assert all(f"@{name}(" in str(entry) for name in defined)
-    assert "softmax_0_task" not in str(entry)
+    assert all(f"@{name}(" in str(entry.module) for name in defined)
+    assert "softmax_0_task" not in str(entry.module)
+    texts = [llvm.translate_module_to_llvmir(part.module.operation) for part in kernels]
+    assert not any("softmax" in text or "aiopt" in text for text in texts)
+
+
+def test_objects_have_the_symbols_of_the_net() -> None:
+    unit = driver.load_unit(GRAPH, io.new_context())
+    driver.lower(unit, find_target("cpu"))
+    _, softmax, *_ = to_objects(unit, host(), KernelCache())
+    kernel = next(name for name in _symbols(softmax) if name.startswith("aiopt_net_"))
+    assert f"{kernel.removeprefix('aiopt_net_')}_task_0" in _symbols(softmax)
+    assert not [name for name in _symbols(softmax) if name == "kernel" or name.startswith("kernel_")]
+
+
+def _symbols(code: bytes) -> set[str]:
+    """What LLVM's own reader finds in an object."""
+    read = [LLVM_NM, "--format=just-symbols", "-"]
+    return set(subprocess.run(read, input=code, capture_output=True, check=True).stdout.decode().split())

@@ -70,9 +70,11 @@ def _resize_of(node: Node, axes: Sequence[int], policy: str = "stretch", antiali
         shape = _scaled(x.shape, scales)
     else:
         wanted = node.known_ints(3, "sizes")
-        if len(wanted) != len(axes) or min(wanted, default=1) < 1 or min(x.shape, default=1) < 1:
+        if len(wanted) != len(axes) or any(
+            want < min(x.shape[axis], 1) for axis, want in zip(axes, wanted, strict=True)
+        ):
             raise ModelError(f"sizes must be {len(axes)} numbers of 1 or more, but are {wanted}")
-        ratios = [want / x.shape[axis] for axis, want in zip(axes, wanted, strict=True)]
+        ratios = [want / x.shape[axis] if x.shape[axis] else 1.0 for axis, want in zip(axes, wanted, strict=True)]
         if (choose := _POLICIES[policy]) is not None and ratios:
             ratios = [choose(ratios)] * len(axes)
             wanted = [int(np.floor(ratios[0] * x.shape[axis] + 0.5)) for axis in axes]

@@ -1,0 +1,71 @@
+"""Whether a node is one its operator allows, by the onnx package's own operator schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import onnx
+from onnx import defs
+
+from aiopt.frontend.onnx.values import Value
+from aiopt.support.errors import ModelError
+
+_NAMES = {"i1": "bool", "f32": "float", "f64": "double", "f16": "float16", "bf16": "bfloat16"}
+
+
+def check_node(proto: onnx.NodeProto, opset: int, inputs: Sequence[Value | None]) -> None:
+    """How many inputs and outputs there are, the element types of the inputs, and which of them must be alike.
+
+    Absent optional inputs are the handlers' business. Errors: ModelError.
+    Source: onnx.defs.
+    """
+    schema = _schema(proto.op_type, opset)
+    for kind, names, least, most in (
+        ("input", proto.input, schema.min_input, schema.max_input),
+        ("output", proto.output, schema.min_output, schema.max_output),
+    ):
+        given = max((index + 1 for index, name in enumerate(names) if name), default=0)
+        if len(names) < least:
+            raise ModelError(f"{kind} {len(names)} is missing")
+        if given > most:
+            raise ModelError(f"it has {given} {kind}s, but the operator has at most {most}")
+    _check_types(schema, proto.input, inputs)
+
+
+def _check_types(schema: Any, names: Sequence[str], inputs: Sequence[Value | None]) -> None:
+    allowed = _constraints(schema.name, schema.since_version)
+    bound: dict[str, tuple[str, int]] = {}  # type parameter -> the element type it stands for, and of which input
+    for index, value in enumerate(inputs):
+        if value is None:
+            continue
+        formal = schema.inputs[min(index, len(schema.inputs) - 1)]
+        name = _onnx_type(value.element)
+        types = allowed.get(formal.type_str, frozenset({formal.type_str}))
+        where = f"input {index} ('{names[index]}')"
+        if name not in types:
+            listed = ", ".join(sorted(kind.removeprefix("tensor(").removesuffix(")") for kind in types))
+            raise ModelError(f"{where} has elements of type {value.element}; the operator takes {listed} there")
+        first, at = bound.setdefault(formal.type_str, (value.element, index))
+        if first != value.element and formal.is_homogeneous:
+            raise ModelError(
+                f"{where} has elements of type {value.element}, but must have those of input {at}: {first}"
+            )
+
+
+def _onnx_type(element: str) -> str:
+    """`ui8` -> `tensor(uint8)`"""
+    return f"tensor({_NAMES.get(element) or element.replace('i', 'int')})"
+
+
+@cache
+def _schema(op_type: str, opset: int) -> Any:
+    return defs.get_schema(op_type, opset, "")
+
+
+@cache
+def _constraints(op_type: str, since: int) -> Mapping[str, frozenset[str]]:
+    """The allowed types of each type parameter."""
+    schema = _schema(op_type, since)
+    return {rule.type_param_str: frozenset(rule.allowed_type_strs) for rule in schema.type_constraints}

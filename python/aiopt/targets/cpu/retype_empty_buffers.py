@@ -1,0 +1,42 @@
+"""cpu-retype-empty-buffers: types that upstream's bare pointers can do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mlir import ir
+
+from aiopt.passes.base import Pass, functions
+from aiopt.passes.spec.base import Level
+from aiopt.passes.unit import Unit
+from aiopt.passes.walk import ops_named
+
+
+@dataclass(frozen=True)
+class RetypeEmptyBuffers(Pass):
+    """Before: arguments and views without elements, as memref<2x0xf32>.
+    After: their first size is the 0, as in memref<0x1xf32>.
+
+    Upstream gives the former no strides and then cannot make a bare pointer of it. Nobody reads either.
+    """
+
+    name: ClassVar[str] = "cpu-retype-empty-buffers"
+    requires: ClassVar[Level | None] = Level.CPU
+
+    def run(self, unit: Unit) -> None:
+        for function in functions(unit.module):
+            for op in ops_named(function, "memref.view"):
+                _retype(op.results[0])
+            if not function.is_external:
+                for argument in function.arguments:
+                    _retype(argument)
+                kinds = [argument.type for argument in function.arguments]
+                kind = ir.FunctionType.get(kinds, function.type.results)
+                function.attributes["function_type"] = ir.TypeAttr.get(kind)
+
+
+def _retype(value: ir.Value) -> None:
+    kind = value.type
+    if isinstance(kind, ir.MemRefType) and 0 in kind.shape[1:]:
+        value.set_type(ir.MemRefType.get([0, *(size or 1 for size in kind.shape[1:])], kind.element_type))

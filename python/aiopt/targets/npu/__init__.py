@@ -1,0 +1,1 @@
+"""NPUs with a systolic array: machine files, instructions, binaries, assembler, simulator (docs/npu.md)."""
