@@ -10,6 +10,7 @@ from aiopt.dialects import ai
 from aiopt.passes import pipeline
 from aiopt.passes.interpret import interpret
 from aiopt.support.errors import CompileError
+from aiopt.support.kernel_cache import KernelCache
 from aiopt.support.types import LOW_FLOATS, numpy_dtype
 from aiopt.targets import find_target
 from unit.passes.templates.kernels import GROUPED, Kernel, choices, unit_of
@@ -68,7 +69,7 @@ def test_each_template(low: str) -> None:
     assert choices(unit) == [kernel.template for kernel in kernels]
     for text in (rest, *(stage.pipeline for stage in target.stages()[2:])):
         pipeline.run(unit, text)
-    code = target.build(unit)
+    code = target.build(unit, KernelCache())
     single, double = (target.load(unit, code, threads, {}).run(inputs) for threads in (1, 2))
     spacing = 2.0**-7 if low == "bf16" else 2.0**-9
     for name, want in expected.items():
