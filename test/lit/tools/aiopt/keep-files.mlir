@@ -31,5 +31,5 @@
 // RUN: aiopt-compile %t/net.onnx --emit=obj -o %t/code.o
 // RUN: aiopt-compile %t/net.onnx --emit=so -o %t/code.so
 // RUN: aiopt-compile %t/net.onnx --emit=so -o %t/code.so
-// WEIGHTS: {{^}}error: cannot write the weights '{{.*}}yolo.weights': another file of that name is there, and no code beside it
+// WEIGHTS: {{^}}error: cannot write the weights '{{.*}}yolo.weights': another file of that name is there, and no compiled net beside it
 // NAME: {{^}}error: cannot write '{{.*}}code.weights': the weights go into a file of this name; end it in .so or .o
