@@ -11,7 +11,7 @@ module attributes {ai.level = "loops", ai.net = "net", ai.arena_bytes = 0 : i64,
   }
 
   // What is left of bf16 is bits; a product and a sum in between are not rounded.
-  // CHECK-LABEL: llvm.func internal @kernel(
+  // CHECK-LABEL: llvm.func internal @kernel.kernel(
   // CHECK-NOT: bf16
   // CHECK: llvm.load %{{.*}} : !llvm.ptr -> i16
   // CHECK-NOT: bf16
@@ -20,7 +20,7 @@ module attributes {ai.level = "loops", ai.net = "net", ai.arena_bytes = 0 : i64,
   // CHECK: llvm.store %{{.*}} : i16, !llvm.ptr
   // CHECK-NOT: bf16
   // CHECK: llvm.return
-  // NATIVE-LABEL: llvm.func internal @kernel(
+  // NATIVE-LABEL: llvm.func internal @kernel.kernel(
   // NATIVE: llvm.fpext %{{.*}} : bf16 to f32
   // NATIVE: llvm.intr.fmuladd
   // NATIVE: llvm.fptrunc %{{.*}} : f32 to bf16
