@@ -25,14 +25,10 @@ TEXT = b"""func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
         ({"threads": True}, "threads must be a whole number from 1 to 1024, not True"),
         ({"threads": 0}, "threads must be from 1 to 1024, not 0"),
         ({"threads": 1025}, "threads must be from 1 to 1024, not 1025"),
-        ({"shapes": 3}, "shapes must be a dict, not 3"),
-        ({"shapes": [1]}, r"shapes must be a dict, not \[1\]"),
     ],
 )
 @pytest.mark.parametrize("compile_model", [aiopt.compile, driver.compile])
 def test_wrong_arguments(compile_model: Any, keywords: dict[str, Any], message: str) -> None:
-    if compile_model is driver.compile and "shapes" in keywords:
-        pytest.skip("the driver looks at shapes for ONNX models only")
     with pytest.raises(OptionError, match=f"^{message}$"):
         compile_model(TEXT, **keywords)
 
@@ -43,6 +39,8 @@ def test_wrong_arguments(compile_model: Any, keywords: dict[str, Any], message: 
         ({"keep": "8"}, "keep must be a whole number of at least 1, not '8'"),
         ({"keep": 0}, "keep must be at least 1, not 0"),
         ({"target": 3}, "target must be a str, not 3"),
+        ({"shapes": 3}, "shapes must be a dict, not 3"),
+        ({"shapes": [1]}, r"shapes must be a dict, not \[1\]"),
     ],
 )
 def test_wrong_arguments_of_compile(keywords: dict[str, Any], message: str) -> None:
