@@ -4,49 +4,30 @@ from __future__ import annotations
 
 import onnx
 
-from aiopt.frontend.onnx.attributes import graph_attributes
+from aiopt.frontend.onnx.expand import can_expand
 from aiopt.frontend.onnx.node import node_name
-from aiopt.frontend.onnx.registry import NEWEST_OPSET, OLDEST_OPSET, covered_opsets, find
-from aiopt.support.errors import ModelError, UnsupportedError
-
-_DEFAULT_DOMAINS = ("", "ai.onnx")
-
-
-def default_opset(proto: onnx.ModelProto, source: str) -> int:
-    """The opset of ONNX's own operators. Errors: ModelError if none is given, UnsupportedError out of range."""
-    opsets = {entry.version for entry in proto.opset_import if entry.domain in _DEFAULT_DOMAINS}
-    if len(opsets) != 1:
-        raise ModelError(f"{source} must name one opset of ONNX's operators, but names {sorted(opsets) or 'none'}")
-    opset = opsets.pop()
-    if not OLDEST_OPSET <= opset <= NEWEST_OPSET:
-        raise UnsupportedError(
-            f"{source} uses opset {opset} of ONNX's operators, but aiopt reads {OLDEST_OPSET} to {NEWEST_OPSET}: "
-            "convert it with onnx.version_converter or export it anew"
-        )
-    return opset
+from aiopt.frontend.onnx.part import DEFAULT_DOMAINS, Part, Step
+from aiopt.frontend.onnx.registry import covered_opsets, find
+from aiopt.support.errors import UnsupportedError
 
 
-def require_supported(proto: onnx.ModelProto, opset: int) -> None:
+def require_supported(proto: onnx.ModelProto, part: Part) -> None:
     """Errors: UnsupportedError that lists the operators without a handler, once each, with their first node."""
     versions = {entry.domain: entry.version for entry in proto.opset_import}
-    functions = {(function.domain, function.name) for function in proto.functions}
     missing: dict[str, list[str]] = {}
-    for node in proto.graph.node:
-        if reason := _reason(node, opset, versions, functions):
-            missing.setdefault(reason, []).append(node_name(node))
+    for step in part.steps:
+        if reason := _reason(step, versions):
+            missing.setdefault(reason, []).append(node_name(step.node))
     if missing:
         listed = "; ".join(f"{reason} at {_places(names)}" for reason, names in missing.items())
         raise UnsupportedError(f"the model uses operators aiopt does not have: {listed}")
 
 
-def _reason(node: onnx.NodeProto, opset: int, versions: dict[str, int], functions: set[tuple[str, str]]) -> str:
-    if (node.domain, node.op_type) in functions:
-        return f"{node.op_type} (a function of the model, domain '{node.domain}')"
-    if node.domain not in _DEFAULT_DOMAINS:
+def _reason(step: Step, versions: dict[str, int]) -> str:
+    node, opset = step.node, step.opset
+    if node.domain not in DEFAULT_DOMAINS:
         return f"{node.op_type} (domain '{node.domain}', opset {versions.get(node.domain, 'not given')})"
-    if graph_attributes(node):
-        return f"{node.op_type} (opset {opset}, holds a subgraph)"
-    if find(node.op_type, opset) is None:
+    if find(node.op_type, opset) is None and not can_expand(step):
         known = covered_opsets(node.op_type)
         return f"{node.op_type} (opset {opset}{f'; it came with opset {known[0]}' if known else ''})"
     return ""
