@@ -57,14 +57,15 @@ def _expand_function(step: Step, scope: Scope) -> Expansion | None:
         types = [_type_of(scope, name).SerializeToString() for name in step.node.input]
         given = step.node.SerializeToString()
         function.ParseFromString(schema.get_context_dependent_function_with_opset_version(max(versions), given, types))
-    return _inline_function(function, step)
+    defaults = {name: a.default_value for name, a in schema.attributes.items() if a.default_value.name}
+    return _inline_function(function, step, defaults)
 
 
-def _inline_function(function: onnx.FunctionProto, step: Step) -> Expansion:
+def _inline_function(function: onnx.FunctionProto, step: Step, defaults: dict[str, onnx.AttributeProto]) -> Expansion:
     node, prefix = step.node, f"{label(step.node)}/"
     given = [*node.input, *[""] * (len(function.input) - len(node.input))]
     inliner = Inliner(prefix, dict(zip(function.input, given, strict=False)))
-    attributes = {a.name: a for a in function.attribute_proto} | {a.name: a for a in node.attribute}
+    attributes = defaults | {a.name: a for a in function.attribute_proto} | {a.name: a for a in node.attribute}
     nodes = [_bind_attributes(inner, attributes) for inner in inliner.nodes(function.node)]
     nodes += identities([inliner.name(name) for name in function.output], node.output, prefix)
     opset = next((o.version for o in function.opset_import if o.domain in DEFAULT_DOMAINS), step.opset)
