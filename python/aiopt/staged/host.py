@@ -15,8 +15,9 @@ from onnx import helper
 
 from aiopt.frontend.onnx.attributes import Attributes
 from aiopt.frontend.onnx.control_flow import graph_attribute
+from aiopt.frontend.onnx.functions import Functions
 from aiopt.frontend.onnx.node import node_name
-from aiopt.frontend.onnx.part import DEFAULT_DOMAINS, Part, Step, captured, read_graph
+from aiopt.frontend.onnx.part import Part, Step, captured, read_graph
 from aiopt.support.errors import AioptError, InputError, ModelError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -29,11 +30,11 @@ _MOST_TRIPS = 1 << 40  # a loop without a count and without an end would never r
 class HostStep:
     """A node that is not compiled. Raises UnsupportedError at once if the host cannot run it either."""
 
-    def __init__(self, step: Step, reason: str, domains: Mapping[str, int], runner: Runner) -> None:
+    def __init__(self, step: Step, reason: str, functions: Functions, runner: Runner) -> None:
         """reason: why it is not compiled. runner: makes what runs a body."""
         self.step = step
         self.reason = reason
-        self._domains = domains
+        self._functions = functions
         self._runner = runner
         self._run = {"Loop": self._run_loop, "Scan": self._run_scan}.get(step.node.op_type, self._run_reference)
         _ = self._evaluator if self._run == self._run_reference else self._body
@@ -49,18 +50,17 @@ class HostStep:
         try:
             outputs = self._run(values)
         except AioptError as error:
-            raise error.at(self._where())  # noqa: B904
+            raise error.at(self.step.describe())  # noqa: B904
         except Exception as error:  # the reference raises whatever numpy does
-            raise InputError(f"{self._where()} cannot take its inputs: {type(error).__name__}: {error}") from error
+            raise InputError(
+                f"{self.step.describe()} cannot take its inputs: {type(error).__name__}: {error}"
+            ) from error
         return {name: value for name, value in zip(node.output, outputs, strict=False) if name}
 
     def close(self) -> None:
         """Free the nets of its body."""
         if "_body" in self.__dict__:
             self._body.close()
-
-    def _where(self) -> str:
-        return f"node '{node_name(self.step.node)}' ({self.step.node.op_type}, opset {self.step.opset})"
 
     @cached_property
     def _evaluator(self) -> Any:
@@ -71,10 +71,9 @@ class HostStep:
         outputs = [onnx.ValueInfoProto(name=name) for name in self.step.makes()]
         graph = helper.make_graph([node], "host", inputs, outputs)
         try:
-            return ReferenceEvaluator(graph, opsets={"": self.step.opset, **self._domains})
+            return ReferenceEvaluator(graph, opsets=dict(self.step.opsets))
         except Exception as error:
-            domain = "" if node.domain in DEFAULT_DOMAINS else f", domain '{node.domain}'"
-            raise UnsupportedError(f"{self._where()[:-1]}{domain}): {self.reason or 'aiopt cannot run it'}") from error
+            raise UnsupportedError(self.reason or f"{self.step.describe()}: aiopt cannot run it") from error
 
     def _run_reference(self, values: Mapping[str, Any]) -> list[Any]:
         found = self._evaluator.run(None, {name: values[name] for name in self.step.reads()})
@@ -84,7 +83,7 @@ class HostStep:
     @cached_property
     def _body(self) -> Stages:
         graph = graph_attribute(self.step.node, "body")
-        return self._runner(read_graph(graph, self.step.opset, self._domains), "body")
+        return self._runner(read_graph(graph, self.step.opsets, self._functions), "body")
 
     def _outer(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """What the body takes from outside."""

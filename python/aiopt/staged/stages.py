@@ -113,7 +113,7 @@ class Stages:
         stage = self._stages.get(path)
         if stage is None:
             if bound:
-                part = Part(part.steps, part.outputs, part.initializers, {**part.arrays, **bound}, part.domains)
+                part = Part(part.steps, part.outputs, part.initializers, {**part.arrays, **bound}, part.functions)
             stage = self._stages[path] = self._make(part, given, absent)
         self._stages.move_to_end(path)
         while len(self._stages) > self._compiler.keep:
@@ -142,7 +142,7 @@ class Stages:
         for one in deferred:
             reads = one.step.reads()
             if reads <= have and not one.tensor and (one.reason or reads & foreign):
-                hosted.append(HostStep(one.step, one.reason, part.domains, self._runner))
+                hosted.append(HostStep(one.step, one.reason, part.functions, self._runner))
                 have.update(one.step.makes())
             else:
                 left.append(one)
@@ -179,7 +179,7 @@ def _rest(part: Part, imported: Imported, left: list[Deferred]) -> tuple[Part | 
     arrays = {name: array for name, array in {**part.arrays, **imported.known}.items() if name in reads}
     initializers = {name: tensor for name, tensor in initializers.items() if name not in arrays}
     binds = frozenset(one.tensor for one in left if one.tensor)
-    return Part(steps, part.outputs, initializers, arrays, part.domains), binds
+    return Part(steps, part.outputs, initializers, arrays, part.functions), binds
 
 
 def _sort(

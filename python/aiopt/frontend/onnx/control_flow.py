@@ -201,7 +201,7 @@ def known(scope: Scope, name: str, role: str) -> np.ndarray:
 
 
 def _expansion(nodes: list[onnx.NodeProto], step: Step, initializers: dict[str, onnx.TensorProto]) -> Expansion:
-    return Expansion([Step(node, step.opset) for node in nodes], initializers)
+    return Expansion(step.inner(nodes), initializers)
 
 
 EXPANDERS: dict[str, Callable[[Step, Scope], Expansion]] = {

@@ -17,10 +17,10 @@ from aiopt.dialects.ext import to_ir
 from aiopt.frontend.onnx.builder import Builder
 from aiopt.frontend.onnx.expand import expand
 from aiopt.frontend.onnx.load import net_name
-from aiopt.frontend.onnx.node import Node, node_name
-from aiopt.frontend.onnx.part import DEFAULT_DOMAINS, Part, Step, read_model
+from aiopt.frontend.onnx.node import Node
+from aiopt.frontend.onnx.part import Part, Step, read_model
 from aiopt.frontend.onnx.registry import Handler, find
-from aiopt.frontend.onnx.schema import check_node
+from aiopt.frontend.onnx.schema import check_node, domain_of
 from aiopt.frontend.onnx.scope import Scope
 from aiopt.frontend.onnx.signature import declared_dims, read_inputs
 from aiopt.frontend.onnx.support import require_supported
@@ -80,7 +80,7 @@ def import_model(
     Source: ONNX IR specification; operators as in aiopt.frontend.onnx.ops.
     """
     proto, part = read_model(model)
-    require_supported(proto, part)
+    require_supported(part)
     module, weights = _new_module(context, net_name(model, proto.graph.name)), WeightStore()
     with context, ir.Location.unknown(context), ir.InsertionPoint(module.body):
         main = _Main(part, read_inputs(proto.graph, shapes), weights)
@@ -193,10 +193,10 @@ class _Main:
 
     def _import(self, step: Step) -> list[Step]:
         """Import one step, or give those it stands for."""
-        where = _where(step)
+        where = step.describe()
         try:
-            with ir.Location.name(node_name(step.node)):
-                if (expansion := expand(step, self.scope)) is not None:
+            with ir.Location.name(step.place):
+                if (expansion := expand(step, self.scope, self.part.functions)) is not None:
                     self.scope.add_initializers(expansion.initializers)
                     self._used |= {name for inner in expansion.steps for name in inner.reads()}
                     return expansion.steps
@@ -212,9 +212,8 @@ class _Main:
 
 def _import_node(step: Step, builder: Builder, scope: Scope) -> None:
     node = step.node
-    handler = find(node.op_type, step.opset) if node.domain in DEFAULT_DOMAINS else None
-    if handler is None:
-        raise UnsupportedError("aiopt has no such operator")
+    handler = find(node.op_type, step.opset, domain_of(node))
+    assert handler is not None, "other nodes are expanded"
     inputs = [scope.lookup(name) if name else None for name in node.input]
     check_node(node, step.opset, inputs)
     values = _run(handler, Node(node, step.opset, inputs, builder))
@@ -257,7 +256,3 @@ def _output(declared: onnx.ValueInfoProto, main: _Main, is_resized: bool) -> ir.
 
 def _names(names: list[str]) -> ir.ArrayAttr:
     return ir.ArrayAttr.get([ir.DictAttr.get({"ai.name": ir.StringAttr.get(name)}) for name in names])
-
-
-def _where(step: Step) -> str:
-    return f"node '{node_name(step.node)}' ({step.node.op_type}, opset {step.opset})"

@@ -35,7 +35,6 @@ class Inliner:
     def _node(self, node: onnx.NodeProto) -> onnx.NodeProto:
         copy = onnx.NodeProto()
         copy.CopyFrom(node)
-        copy.name = f"{self._prefix}{node.name}" if node.name else ""
         copy.input[:] = [self.name(name) for name in node.input]
         for attribute in copy.attribute:
             for graph in [attribute.g] if attribute.type == onnx.AttributeProto.GRAPH else attribute.graphs:
