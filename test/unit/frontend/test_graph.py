@@ -194,14 +194,6 @@ def test_all_missing_operators_are_listed_in_one_line() -> None:
     )
 
 
-def test_functions_of_the_model_are_refused() -> None:
-    model = graph(node("Mine", ["x"], ["y"], domain="my"))
-    made = helper.make_function("my", "Mine", ["a"], ["b"], [node("Relu", ["a"], ["b"])], model.opset_import)
-    model.functions.append(made)
-    with pytest.raises(UnsupportedError, match=r"Mine \(a function of the model, domain 'my'\)"):
-        imported(model)
-
-
 def test_an_attribute_given_twice() -> None:
     twice = node("LeakyRelu", ["x"], ["y"], alpha=0.5)
     twice.attribute.append(twice.attribute[0])

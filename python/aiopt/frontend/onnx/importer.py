@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import onnx
@@ -12,13 +13,14 @@ from mlir.dialects import func
 from aiopt.dialects.ai import AiDialect
 from aiopt.dialects.ext import to_ir
 from aiopt.frontend.onnx.builder import Builder
+from aiopt.frontend.onnx.functions import Functions, instantiate, operator_body, scope_graph
 from aiopt.frontend.onnx.load import load, net_name
 from aiopt.frontend.onnx.node import Node, node_name
 from aiopt.frontend.onnx.registry import Handler, find
-from aiopt.frontend.onnx.schema import check_node
+from aiopt.frontend.onnx.schema import check_node, domain_of
 from aiopt.frontend.onnx.scope import Scope
 from aiopt.frontend.onnx.signature import declared_dims, read_inputs
-from aiopt.frontend.onnx.support import default_opset, require_supported
+from aiopt.frontend.onnx.support import read_opsets, require_opset, require_supported
 from aiopt.frontend.onnx.tensors import element_type
 from aiopt.frontend.onnx.values import Value
 from aiopt.support.errors import AioptError, IRError, ModelError, UnsupportedError
@@ -41,8 +43,9 @@ def import_model(
     Source: ONNX IR specification; operators as in aiopt.frontend.onnx.ops.
     """
     proto, source = load(model)
-    opset = default_opset(proto, source)
-    require_supported(proto, opset)
+    require_opset(proto, source)
+    functions, opsets = Functions(proto.functions), read_opsets(proto.opset_import)
+    require_supported(proto, opsets, functions)
     weights = WeightStore()
     AiDialect.load(context)
     with context, ir.Location.unknown(context):
@@ -51,28 +54,31 @@ def import_model(
         attributes["ai.level"] = ir.StringAttr.get("graph")
         attributes["ai.net"] = ir.StringAttr.get(net_name(model, proto.graph.name))
         with ir.InsertionPoint(module.body):
-            _import_graph(proto.graph, opset, shapes, weights)
+            _import_graph(proto.graph, _Rules(opsets, functions, Builder(weights)), shapes)
     return module, weights
 
 
-def _import_graph(
-    graph: onnx.GraphProto, opset: int, shapes: Mapping[str, Sequence[int]] | None, weights: WeightStore
-) -> None:
+@dataclass(frozen=True)
+class _Rules:
+    """What the nodes of a graph or of a function's body are read by."""
+
+    opsets: Mapping[str, int]
+    functions: Functions
+    builder: Builder
+
+
+def _import_graph(graph: onnx.GraphProto, rules: _Rules, shapes: Mapping[str, Sequence[int]] | None) -> None:
     """Build @main at the current insertion point."""
     inputs = read_inputs(graph, shapes)
     main = func.FuncOp("main", ([to_ir(kind) for kind in inputs.values()], []))
-    block, builder, scope = (
-        main.add_entry_block([ir.Location.name(name) for name in inputs]),
-        Builder(weights),
-        Scope(graph),
-    )
+    block, scope = main.add_entry_block([ir.Location.name(name) for name in inputs]), Scope(graph)
     for name, argument in zip(inputs, block.arguments, strict=True):
         scope.define(name, Value.made(argument))
     with ir.InsertionPoint(block):
         for proto in graph.node:
             with ir.Location.name(node_name(proto)):
-                _import_node(proto, opset, builder, scope)
-        results = [_output(value, builder, scope, bool(shapes)) for value in graph.output]
+                _import_node(proto, rules, scope)
+        results = [_output(value, rules.builder, scope, bool(shapes)) for value in graph.output]
         func.ReturnOp(results)
     main.attributes["function_type"] = ir.TypeAttr.get(
         ir.FunctionType.get([argument.type for argument in block.arguments], [result.type for result in results])
@@ -81,15 +87,14 @@ def _import_graph(
     main.attributes["res_attrs"] = _names([value.name for value in graph.output])
 
 
-def _import_node(proto: onnx.NodeProto, opset: int, builder: Builder, scope: Scope) -> None:
-    handler = find(proto.op_type, opset)
-    assert handler is not None, "require_supported lets no other node through"
+def _import_node(proto: onnx.NodeProto, rules: _Rules, scope: Scope) -> None:
+    opset = rules.opsets.get(domain_of(proto), 0)
     try:
         inputs = [scope.lookup(name) if name else None for name in proto.input]
-        check_node(proto, opset, inputs)
-        values = _run(handler, Node(proto, opset, inputs, builder))
+        values = _compute(proto, inputs, opset, rules)
         for name, value in zip(proto.output, values, strict=False):
-            scope.define(name, value)
+            if value is not None:
+                scope.define(name, value)
         _require_outputs(proto, len(values), scope)
     except AioptError as error:
         kind = ModelError if isinstance(error, IRError) else type(error)
@@ -98,11 +103,39 @@ def _import_node(proto: onnx.NodeProto, opset: int, builder: Builder, scope: Sco
         raise ModelError(f"{_where(proto, opset)}: {type(error).__name__}: {error}") from error
 
 
+def _compute(
+    proto: onnx.NodeProto, inputs: Sequence[Value | None], opset: int, rules: _Rules
+) -> Sequence[Value | None]:
+    """The outputs of a node: by the function it calls, by the operator's handler, or by the body ONNX gives it."""
+    if (function := rules.functions.find(proto)) is not None:
+        return _call(function, proto, inputs, rules)
+    check_node(proto, opset, inputs)
+    handler = find(proto.op_type, opset, domain_of(proto))
+    if handler is None:
+        return _call(operator_body(proto, opset, inputs), proto, inputs, rules)
+    return _run(handler, Node(proto, opset, inputs, rules.builder))
+
+
 def _run(handler: Handler, node: Node) -> Sequence[Value]:
     values = handler(node)
     if unread := node.attributes.unread():
         raise UnsupportedError(f"attribute '{unread[0]}' is not known for this operator and opset")
     return [values] if isinstance(values, Value) else values
+
+
+def _call(
+    function: onnx.FunctionProto, call: onnx.NodeProto, inputs: Sequence[Value | None], rules: _Rules
+) -> Sequence[Value | None]:
+    """Import the body of a function for one call; an output that the call leaves out is None."""
+    nodes = instantiate(function, call)
+    scope = Scope(scope_graph(function, nodes))
+    for name, value in zip(function.input, inputs, strict=False):
+        if value is not None:
+            scope.define(name, value)
+    inner = replace(rules, opsets={**rules.opsets, **read_opsets(function.opset_import)})
+    for node in nodes:
+        _import_node(node, inner, scope)
+    return [scope.lookup(formal) if name else None for formal, name in zip(function.output, call.output, strict=False)]
 
 
 def _require_outputs(proto: onnx.NodeProto, made: int, scope: Scope) -> None:
