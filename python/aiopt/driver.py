@@ -53,16 +53,19 @@ def compile(
     whole_number("threads", threads, 1, MOST_THREADS)
     chosen = find_target(target)
     clock = _Clock()
-    with clock.stage("load"):
-        unit = load_unit(model, io.new_context(), shapes)
-        unit.calibration = calibration
-    report = {**_lower(unit, chosen, clock, amp), **facts}
-    kernels = kernel_cache or KernelCache()
-    with clock.stage("codegen"):
-        code = chosen.build(unit, kernels)
-        report["kernel_cache"] = kernels.finish()
-    with clock.stage("link"):
-        return chosen.load(unit, code, threads, report)
+    with io.borrowed_context() as context:
+        with clock.stage("load"):
+            unit = load_unit(model, context, shapes)
+            unit.calibration = calibration
+        report = {**_lower(unit, chosen, clock, amp), **facts}
+        kernels = kernel_cache or KernelCache()
+        with clock.stage("codegen"):
+            code = chosen.build(unit, kernels)
+            report["kernel_cache"] = kernels.finish()
+        with clock.stage("link"):
+            net = chosen.load(unit, code, threads, report)
+        del unit  # before somebody else may get the context
+    return net
 
 
 def load_unit(model: Any, context: ir.Context, shapes: Shapes | None = None) -> Unit:
