@@ -1,6 +1,6 @@
 """What has to be measured in a process of its own; the answer is one line of JSON.
 
-python test/bench/fresh.py compile MODEL | latency NETWORK | single-node
+python test/bench/fresh.py compile MODEL | latency NETWORK | single-node | call
 """
 
 from __future__ import annotations
@@ -69,18 +69,18 @@ def _latency_case(network: str) -> Case:
     return replace(case, model=partial(fetch, models.DETECTOR)) if network.startswith("detector") else case
 
 
-def _interleave(runs: dict[str, Callable[[], object]]) -> dict[str, float]:
+def _interleave(runs: dict[str, Callable[[], object]], seconds: float = _RUN_SECONDS) -> dict[str, float]:
     """The median of each."""
     times: dict[str, list[float]] = {name: [] for name in runs}
     for run in runs.values():
         run()
-    end = time.perf_counter() + _RUN_SECONDS
+    end = time.perf_counter() + seconds
     while time.perf_counter() < end or min(map(len, times.values())) < _LEAST_RUNS:
         for name, run in runs.items():
             start = time.perf_counter()
             run()
             times[name].append(time.perf_counter() - start)
-    return {name: statistics.median(seconds) for name, seconds in times.items()}
+    return {name: statistics.median(found) for name, found in times.items()}
 
 
 def single_node() -> dict[str, float]:
@@ -115,6 +115,20 @@ def _single_nodes() -> dict[str, bytes]:
     return models
 
 
+def call() -> dict[str, float]:
+    """Median seconds of calls of a net that computes next to nothing: what a call costs beyond the compiled entry."""
+    import numpy as np
+    from onnx import TensorProto, helper
+
+    import aiopt
+
+    x, y = np.zeros(4, np.float32), np.zeros(4, np.float32)
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [4]) for name in ("x", "y")]
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "net", values[:1], values[1:])
+    net = aiopt.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10))
+    return _interleave({"net.run": partial(net.run, {"x": x}), "net.bind": net.bind({"x": x}, {"y": y})}, seconds=1.0)
+
+
 if __name__ == "__main__":
-    measurements = {"compile": compile_model, "latency": latency, "single-node": single_node}
+    measurements = {"compile": compile_model, "latency": latency, "single-node": single_node, "call": call}
     print(json.dumps(measurements[sys.argv[1]](*sys.argv[2:])))
