@@ -42,6 +42,7 @@ from aiopt.dialects.values import (
     from_attribute,
     map_arrays,
     node_names,
+    signature,
     to_attribute,
     to_ir,
     type_of,
@@ -254,7 +255,7 @@ def operations(root: ir.Operation | ir.OpView | ir.Module) -> Iterator[ir.OpView
 
 
 def verify(module: ir.Module) -> None:
-    """Check every op of a Python-defined dialect. Raises IRError with the op's location."""
+    """Check every op of a Python-defined dialect, equal ones once. Raises IRError with the op's location."""
     found: list[ir.Operation] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:  # far cheaper than making an OpView of every op
@@ -263,10 +264,13 @@ def verify(module: ir.Module) -> None:
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    checked: set[Any] = set()
     with module.context:
         for op in found:
-            view = op.opview
-            if isinstance(view, Operation):
+            if (seen := signature(op)) in checked:
+                continue
+            checked.add(seen)
+            if isinstance(view := op.opview, Operation):
                 try:
                     view.verify_op()
                 except IRError as error:

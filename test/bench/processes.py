@@ -64,6 +64,15 @@ def _single_node() -> Iterator[Figure]:
         yield at_most(f"one {node}, compile in a warm process", seconds * 1e3, 60, "ms")
 
 
+def _tiny() -> Iterator[Figure]:
+    for node, seconds in _fresh("tiny").items():
+        yield at_most(f"one small {node}, its first compilation", seconds, 0.4, "s")
+
+
+def _graph() -> Iterator[Figure]:
+    yield at_most("ai-graph-pipeline on 10000 ops", _fresh("graph", "10000"), 5, "s")
+
+
 def _call() -> Iterator[Figure]:
     for way, seconds in _fresh("call").items():
         yield at_most(f"{way}, what a call costs beyond the compiled entry", seconds * 1e6, 15, "µs")
@@ -80,6 +89,8 @@ SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
     "compile": _compile,
     "latency": _latency,
     "single-node": _single_node,
+    "tiny": _tiny,
+    "graph": _graph,
     "call": _call,
     "import": _import,
 }
