@@ -11,8 +11,12 @@ _managers: WeakKeyDictionary[ir.Context, dict[str, PassManager]] = WeakKeyDictio
 
 
 def pass_manager(context: ir.Context, text: str) -> PassManager:
-    """The pass manager of a pipeline text, made at its first use in this context. Raises ValueError on a bad text."""
+    """The pass manager of a pipeline text, made at its first use in this context. Raises ValueError on a bad text.
+
+    It does not verify the IR after each of its passes: who runs it verifies what comes out.
+    """
     known = _managers.setdefault(context, {})
     if text not in known:
         known[text] = PassManager.parse(text, context)
+        known[text].enable_verifier(False)
     return known[text]
