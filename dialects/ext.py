@@ -46,12 +46,9 @@ from aiopt.dialects.values import (
     ir_type,
     map_arrays,
     node_names,
-<<<<<<< HEAD
     plain_type,
     spell,
-=======
     signature,
->>>>>>> main
     to_attribute,
     to_ir,
     type_of,
