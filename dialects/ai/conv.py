@@ -14,6 +14,7 @@ from aiopt.dialects.ai.checks import (
     check_packing,
     check_same_element,
     default_accumulator,
+    result_element,
     window_counts,
 )
 from aiopt.dialects.ai.dialect import AiDialect, Trait
@@ -51,7 +52,8 @@ class ConvOp(AiDialect.Operation, name="conv"):
     counts = (begin + size + end - ((kernel - 1) * dilation + 1)) // stride + 1. pads: all begins, then all ends.
     With `layout` = "channels_last", input and out are [N, *spatial, C]. With `pack` = nr and `filters` = O, weight is
     [blocks, *kernel, C/group, nr] (see packing.py).
-    Types: floats, the same for all; sums are kept in `acc` (default f32, f64 for f64), which the bias may have too.
+    Types: floats, the same for all; sums are kept in `acc` (default f32, f64 for f64), which the bias may have too, and
+    which `to` gives as result.
     Errors: ranks, channels or groups that do not fit; a window larger than the padded input; acc too narrow.
     Source: ONNX Conv-11 (auto_pad and negative pads are the importer's work).
     """
@@ -65,6 +67,7 @@ class ConvOp(AiDialect.Operation, name="conv"):
     dilations: ir.DenseI64ArrayAttr
     group: ir.IntegerAttr
     acc: ir.TypeAttr
+    to: ir.TypeAttr | None
     layout: ir.StringAttr | None
     pack: ir.IntegerAttr | None
     filters: ir.IntegerAttr | None
@@ -84,6 +87,7 @@ class ConvOp(AiDialect.Operation, name="conv"):
         *,
         group: int,
         acc: str,
+        to: str | None = None,
         layout: str | None = None,
         pack: int | None = None,
         filters: int | None = None,
@@ -105,7 +109,8 @@ class ConvOp(AiDialect.Operation, name="conv"):
             )
         if bias is not None and bias.shape != (outputs,):
             raise ValueError(f"the bias must have the shape [{outputs}], but has {list(bias.shape)}")
-        return in_layout(input.with_shape(input.shape[0], outputs, *counts), layout)
+        out = TensorType((input.shape[0], outputs, *counts), result_element(to, input.element, acc))
+        return in_layout(out, layout)
 
     @staticmethod
     @quiet
@@ -119,6 +124,7 @@ class ConvOp(AiDialect.Operation, name="conv"):
         dilations: list[int],
         group: int,
         acc: str,
+        to: str | None = None,
         layout: str | None = None,
         pack: int | None = None,
         filters: int | None = None,
@@ -134,7 +140,7 @@ class ConvOp(AiDialect.Operation, name="conv"):
         groups = zip(np.split(patches, group, axis=1), np.split(weight.astype(wide), group), strict=True)
         sums = np.concatenate([np.tensordot(patch, part, axes) for patch, part in groups], axis=-1)
         out = sums if bias is None else sums + bias.astype(wide)
-        return array_in_layout(np.moveaxis(out, -1, 1).astype(input.dtype), layout)
+        return array_in_layout(np.moveaxis(out, -1, 1).astype(numpy_dtype(to) if to else input.dtype), layout)
 
     @staticmethod
     def flops(input: TensorType, weight: TensorType, bias: TensorType | None, **attributes: Any) -> int:

@@ -13,6 +13,7 @@ from aiopt.dialects.ai.checks import (
     check_packing,
     check_same_element,
     default_accumulator,
+    result_element,
 )
 from aiopt.dialects.ai.dialect import AiDialect, Trait
 from aiopt.dialects.ai.numerics import quiet, widen
@@ -31,7 +32,7 @@ class MatMulOp(AiDialect.Operation, name="matmul"):
 
     Shapes: lhs [..., m, k], rhs [..., k, n] -> out [..., m, n]; leading dimensions broadcast.
     With `pack` = nr and `columns` = n, rhs is [..., ceil(n / nr), k, nr] (see packing.py).
-    Types: floats, the same for all; sums are kept in `acc` (default f32, f64 for f64).
+    Types: floats, the same for all; sums are kept in `acc` (default f32, f64 for f64), which `to` gives as result.
     Errors: rank below 2; differing k or element types; leading dimensions that do not broadcast; acc too narrow.
     Source: ONNX MatMul-13 (operands of rank 1 are the importer's work).
     """
@@ -40,6 +41,7 @@ class MatMulOp(AiDialect.Operation, name="matmul"):
     lhs: Operand[FloatTensor]
     rhs: Operand[FloatTensor]
     acc: ir.TypeAttr
+    to: ir.TypeAttr | None
     pack: ir.IntegerAttr | None
     columns: ir.IntegerAttr | None
     out: Result[FloatTensor]
@@ -50,7 +52,13 @@ class MatMulOp(AiDialect.Operation, name="matmul"):
 
     @staticmethod
     def infer(
-        lhs: TensorType, rhs: TensorType, *, acc: str, pack: int | None = None, columns: int | None = None
+        lhs: TensorType,
+        rhs: TensorType,
+        *,
+        acc: str,
+        to: str | None = None,
+        pack: int | None = None,
+        columns: int | None = None,
     ) -> TensorType:
         check_packing("columns", pack, columns)
         if pack is not None and columns is not None:
@@ -66,17 +74,23 @@ class MatMulOp(AiDialect.Operation, name="matmul"):
         if lhs.shape[-1] != rhs.shape[-2]:
             raise ValueError(f"the inner dimensions {lhs.shape[-1]} and {rhs.shape[-2]} differ")
         lead = broadcast(lhs.shape[:-2], rhs.shape[:-2])
-        return lhs.with_shape(*lead, lhs.shape[-2], rhs.shape[-1])
+        return TensorType((*lead, lhs.shape[-2], rhs.shape[-1]), result_element(to, lhs.element, acc))
 
     @staticmethod
     @quiet
     def reference(
-        lhs: np.ndarray, rhs: np.ndarray, *, acc: str, pack: int | None = None, columns: int | None = None
+        lhs: np.ndarray,
+        rhs: np.ndarray,
+        *,
+        acc: str,
+        to: str | None = None,
+        pack: int | None = None,
+        columns: int | None = None,
     ) -> np.ndarray:
         if pack is not None and columns is not None:
             rhs = unpack_columns(rhs, columns)
         wide = numpy_dtype(acc)
-        return np.matmul(lhs.astype(wide), rhs.astype(wide)).astype(lhs.dtype)
+        return np.matmul(lhs.astype(wide), rhs.astype(wide)).astype(numpy_dtype(to) if to else lhs.dtype)
 
     @staticmethod
     def flops(lhs: TensorType, rhs: TensorType, **attributes: Any) -> int:

@@ -81,7 +81,7 @@ def _geometry(kernel: Contraction) -> Geometry:
 def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
     geometry = _geometry(kernel)
     root = kernel.root
-    x, weight = emit.flat(buffers[root.input]), emit.flat(buffers[root.weight])
+    x, weight = emit.flat(buffers[kernel.source(root.input)]), emit.flat(buffers[root.weight])
     depth, nr, fma = geometry.depth, parameters["nr"], bool(parameters["fma"])
     pixel = geometry.x.stride * geometry.channels  # elements between neighbours of a tile
     step = geometry.x.dilation * geometry.channels  # elements between taps

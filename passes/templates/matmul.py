@@ -217,7 +217,7 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
             f"the template 'matmul' keeps sums in a {type_of(kernel.result)} result: kc must be {product.k}"
         )
     result = Result.of(kernel, buffers, product.bias, product.shape)
-    lhs, rhs = emit.flat(buffers[product.lhs]), emit.flat(buffers[product.rhs])
+    lhs, rhs = (emit.flat(buffers[kernel.source(operand)]) for operand in (product.lhs, product.rhs))
     emitter = _Emitter(product, parameters, result, lhs, rhs, kernel.root.pack is not None)
     columns, rows = parameters["panels"] * parameters["nr"], parameters["tiles"] * parameters["mr"]
     trips = [-(-product.n // columns), -(-product.m // rows)]

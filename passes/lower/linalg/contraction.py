@@ -66,7 +66,7 @@ def _lower_matmul(op: ai.MatMulOp, lhs: Operand, rhs: Operand) -> ir.Value:
         ],
         (init, [*loops[:batch], m, *block, n]),
         [PARALLEL] * (batch + suffix - 1) + [REDUCTION, PARALLEL],
-        multiply_add(acc, out.element),
+        multiply_add(acc, lhs.type.element),
     )
     if packed:
         result = tensor.CollapseShapeOp(tensor_type(total), result, split_groups(out.rank, out.rank - 1)).result

@@ -73,7 +73,7 @@ def _lower_conv(op: ai.ConvOp, x: Operand, weight: Operand, bias: Operand | None
         init = split_axis(init, axis, blocks)
         padded = padded if len(channels.input) == 1 else split_axis(padded, axis, blocks)
         filters = split_axis(filters, 0, blocks) if op.pack is None else filters
-    result = _convolve(op, padded, filters, init, channels)
+    result = _convolve(op, padded, filters, init, channels, x.type.element)
     if len(channels.kept) == 2:
         result = tensor.CollapseShapeOp(tensor_type(total), result, split_groups(out.rank, axis)).result
     return rounded(result, out, acc)
@@ -96,7 +96,7 @@ def _channels(op: ai.ConvOp, weight: TensorType) -> tuple[_Channels, int]:
     return (_PACKED_DEPTHWISE if depthwise else _PACKED_DENSE), weight.shape[0]
 
 
-def _convolve(op: ai.ConvOp, x: ir.Value, w: ir.Value, init: ir.Value, channels: _Channels) -> ir.Value:
+def _convolve(op: ai.ConvOp, x: ir.Value, w: ir.Value, init: ir.Value, channels: _Channels, element: str) -> ir.Value:
     """The nest: sums of products onto `init`; all channels split as `channels` says."""
     rank, kept, is_last = len(op.strides), list(channels.kept), op.layout is not None
     out, kernel = [f"out{i}" for i in range(rank)], [f"k{i}" for i in range(rank)]
@@ -117,7 +117,7 @@ def _convolve(op: ai.ConvOp, x: ir.Value, w: ir.Value, init: ir.Value, channels:
         [(x, activation(channels.input, window)), (w, weight)],
         (init, activation(kept, [loop[o] for o in out])),
         [PARALLEL] * len(outer) + [REDUCTION] * len(sums) + [PARALLEL],
-        multiply_add(str(op.acc.value), type_of(op.results[0]).element),
+        multiply_add(str(op.acc.value), element),
     )
 
 
