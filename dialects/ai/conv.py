@@ -23,6 +23,8 @@ from aiopt.dialects.ai.packing import (
     array_channels_first,
     array_in_layout,
     channels_first,
+    check_interleave,
+    deinterleaved,
     in_layout,
     packed_filters,
     unpack_filters,
@@ -51,7 +53,7 @@ class ConvOp(AiDialect.Operation, name="conv"):
     Shapes: input [N, C, *spatial], weight [O, C/group, *kernel], bias [O] (optional) -> out [N, O, *counts], where
     counts = (begin + size + end - ((kernel - 1) * dilation + 1)) // stride + 1. pads: all begins, then all ends.
     With `layout` = "channels_last", input and out are [N, *spatial, C]. With `pack` = nr and `filters` = O, weight is
-    [blocks, *kernel, C/group, nr] (see packing.py).
+    [blocks, *kernel, C/group, nr], in pairs with `interleave` (see packing.py).
     Types: floats, the same for all; sums are kept in `acc` (default f32, f64 for f64), which the bias may have too, and
     which `to` gives as result.
     Errors: ranks, channels or groups that do not fit; a window larger than the padded input; acc too narrow.
@@ -71,6 +73,7 @@ class ConvOp(AiDialect.Operation, name="conv"):
     layout: ir.StringAttr | None
     pack: ir.IntegerAttr | None
     filters: ir.IntegerAttr | None
+    interleave: ir.IntegerAttr | None
     out: Result[FloatTensor]
 
     @classmethod
@@ -91,9 +94,11 @@ class ConvOp(AiDialect.Operation, name="conv"):
         layout: str | None = None,
         pack: int | None = None,
         filters: int | None = None,
+        interleave: int | None = None,
         **window: list[int],
     ) -> TensorType:
         input, weight = channels_first(input, layout), _plain_filters(weight, group, pack, filters)
+        check_interleave(interleave, pack, weight.shape[1] if weight.rank > 1 else 0)
         check_same_element(input=input, weight=weight)
         check_accumulator(acc, input.element)
         check_bias(bias, input.element, acc)
@@ -128,10 +133,11 @@ class ConvOp(AiDialect.Operation, name="conv"):
         layout: str | None = None,
         pack: int | None = None,
         filters: int | None = None,
+        interleave: int | None = None,
     ) -> np.ndarray:
         input = array_channels_first(input, layout)
         if pack is not None and filters is not None:
-            weight = unpack_filters(weight, filters, group)
+            weight = unpack_filters(weight if interleave is None else deinterleaved(weight), filters, group)
         wide = numpy_dtype(acc)
         kernel = weight.shape[2:]
         padded = pad(input.astype(wide), pads, 0)

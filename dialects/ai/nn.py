@@ -19,6 +19,8 @@ from aiopt.dialects.ai.dialect import AiDialect, Trait
 from aiopt.dialects.ai.numerics import quiet, widen
 from aiopt.dialects.ai.packing import (
     channels_first,
+    check_interleave,
+    deinterleaved,
     packed_columns,
     unpack_columns,
 )
@@ -31,7 +33,8 @@ class MatMulOp(AiDialect.Operation, name="matmul"):
     """Multiply matrices.
 
     Shapes: lhs [..., m, k], rhs [..., k, n] -> out [..., m, n]; leading dimensions broadcast.
-    With `pack` = nr and `columns` = n, rhs is [..., ceil(n / nr), k, nr] (see packing.py).
+    With `pack` = nr and `columns` = n, rhs is [..., ceil(n / nr), k, nr], in pairs with `interleave`
+    (see packing.py).
     Types: floats, the same for all; sums are kept in `acc` (default f32, f64 for f64), which `to` gives as result.
     Errors: rank below 2; differing k or element types; leading dimensions that do not broadcast; acc too narrow.
     Source: ONNX MatMul-13 (operands of rank 1 are the importer's work).
@@ -44,6 +47,7 @@ class MatMulOp(AiDialect.Operation, name="matmul"):
     to: ir.TypeAttr | None
     pack: ir.IntegerAttr | None
     columns: ir.IntegerAttr | None
+    interleave: ir.IntegerAttr | None
     out: Result[FloatTensor]
 
     @classmethod
@@ -59,6 +63,7 @@ class MatMulOp(AiDialect.Operation, name="matmul"):
         to: str | None = None,
         pack: int | None = None,
         columns: int | None = None,
+        interleave: int | None = None,
     ) -> TensorType:
         check_packing("columns", pack, columns)
         if pack is not None and columns is not None:
@@ -67,6 +72,7 @@ class MatMulOp(AiDialect.Operation, name="matmul"):
             plain = rhs.with_shape(*rhs.shape[:-3], rhs.shape[-2], columns)
             check_packed_type("rhs", rhs, packed_columns(plain, pack))
             rhs = plain
+        check_interleave(interleave, pack, rhs.shape[-2] if rhs.rank > 1 else 0)
         check_same_element(lhs=lhs, rhs=rhs)
         check_accumulator(acc, lhs.element)
         if min(lhs.rank, rhs.rank) < 2:
@@ -86,9 +92,10 @@ class MatMulOp(AiDialect.Operation, name="matmul"):
         to: str | None = None,
         pack: int | None = None,
         columns: int | None = None,
+        interleave: int | None = None,
     ) -> np.ndarray:
         if pack is not None and columns is not None:
-            rhs = unpack_columns(rhs, columns)
+            rhs = unpack_columns(rhs if interleave is None else deinterleaved(rhs), columns)
         wide = numpy_dtype(acc)
         return np.matmul(lhs.astype(wide), rhs.astype(wide)).astype(numpy_dtype(to) if to else lhs.dtype)
 

@@ -145,10 +145,10 @@ class Chunk:
         return ir.VectorType.get([self.lanes], ir.F32Type.get())
 
 
-def chunks(columns: int, lanes: int) -> list[Chunk]:
-    """Cover columns by whole registers: as few vectors as there are with a power of two of lanes."""
+def chunks(columns: int, lanes: int, single: bool = False) -> list[Chunk]:
+    """Cover columns by whole registers: as few vectors as there are with a power of two of lanes; single: one each."""
     padded = -(-columns // lanes) * lanes
-    size = padded & -padded
+    size = lanes if single else padded & -padded
     return [Chunk(at, size, min(size, columns - at)) for at in range(0, padded, size)]
 
 

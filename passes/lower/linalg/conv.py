@@ -92,7 +92,7 @@ def _channels(op: ai.ConvOp, weight: TensorType) -> tuple[_Channels, int]:
         raise UnsupportedError(
             f"convert-ai-to-linalg takes packed weights of {what} only (at {describe(op.location)}): pack no others"
         )
-    check_whole_blocks(pack.value, filters.value)
+    check_whole_blocks(pack.value, filters.value, op.interleave)
     return (_PACKED_DEPTHWISE if depthwise else _PACKED_DENSE), weight.shape[0]
 
 
