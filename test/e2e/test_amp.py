@@ -2,50 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
-
 import numpy as np
-import onnx
 import pytest
 
 import aiopt
 from aiopt.support.compare import LEAST_SQNR, likeness, run_onnxruntime
-from aiopt.support.wheels import fetch
-from e2e import models
-from e2e.lines import LINES
-from e2e.models import MINILM, NUDENET
-from e2e.weights import promote_input
-
-
-@dataclass(frozen=True)
-class Case:
-    """A model, its inputs, and whether only its last output counts: what is before the last softmax or sigmoid."""
-
-    model: Callable[[], bytes | Path]
-    inputs: Callable[[], dict[str, np.ndarray]]
-    only_last: bool = False
-
-
-def _recogniser() -> bytes:
-    """With the last softmax's input as an output, as `models.detector` has the last sigmoid's."""
-    model = onnx.load(models.recogniser())
-    promote_input(model, "Softmax")
-    return model.SerializeToString()
-
-
-def _page() -> dict[str, np.ndarray]:
-    return models.page_input(models.render_page(LINES[:10], 28, (640, 640)))
-
-
-CASES = {
-    "minilm": Case(partial(fetch, MINILM), partial(models.tokens, 128)),
-    "nudenet": Case(partial(fetch, NUDENET), partial(models.normal, "images", (1, 3, 320, 320))),
-    "detector": Case(models.detector, _page, only_last=True),
-    "recogniser": Case(_recogniser, models.recogniser_input, only_last=True),
-}
+from e2e.amp import CASES
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -64,7 +26,7 @@ def test_bf16_is_near_f32(name: str) -> None:
     for kernel in report["kernels"]:
         assert kernel["ops"] != ["ai.cast"]
         assert "ai.cast" not in kernel["ops"] or kernel["launches"] == 1
-    for key in list(references)[-1:] if case.only_last else references:
+    for key in case.compared(references):
         want = references[key]
         assert outputs[key].dtype == want.dtype
         if want.dtype == np.float32:

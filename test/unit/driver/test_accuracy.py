@@ -19,7 +19,7 @@ _NET = """module attributes {ai.level = "graph", ai.net = "small"} {
 
 
 def test_each_kernel_is_compared(tmp_path: Path) -> None:
-    """The relu is stored in bf16: half a unit in the last place of 8 bits. The softmax is as far off as its operand."""
+    """The relu is stored in bf16: half a unit in the last place of 8 bits. The softmax is further off than its operand."""
     path = tmp_path / "net.mlir"
     path.write_text(_NET)
     inputs = {"x": np.random.default_rng(0).standard_normal((64, 64)).astype(np.float32)}
@@ -29,8 +29,8 @@ def test_each_kernel_is_compared(tmp_path: Path) -> None:
     want = np.maximum(inputs["x"], 0)
     assert 0 < first.likeness.difference <= 2.0**-8 * want.max()
     assert 50 < first.likeness.sqnr < 65
-    assert 40 < second.likeness.sqnr < first.likeness.sqnr + 3
-    assert third.likeness.sqnr < 60
+    assert 50 < second.likeness.sqnr < 70
+    assert third.likeness.sqnr < second.likeness.sqnr
 
 
 def test_the_same_net_is_equal(tmp_path: Path) -> None:
