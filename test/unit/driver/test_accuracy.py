@@ -19,7 +19,7 @@ _NET = """module attributes {ai.level = "graph", ai.net = "small"} {
 
 
 def test_each_kernel_is_compared(tmp_path: Path) -> None:
-    """The relu is stored in bf16: half a unit in the last place of 8 bits. The softmax is further off than its operand."""
+    """The relu is stored in bf16: half a unit in the last place of 8 bits. The softmax is further off."""
     path = tmp_path / "net.mlir"
     path.write_text(_NET)
     inputs = {"x": np.random.default_rng(0).standard_normal((64, 64)).astype(np.float32)}
