@@ -6,13 +6,13 @@ import numpy as np
 from mlir import ir
 
 from aiopt.dialects.ai.checks import (
-    broadcast,
     check_accumulator,
     check_axis,
     check_packed_type,
     check_packing,
     check_same_element,
     default_accumulator,
+    product_shape,
     result_element,
 )
 from aiopt.dialects.ai.dialect import AiDialect, Trait
@@ -75,12 +75,7 @@ class MatMulOp(AiDialect.Operation, name="matmul"):
         check_interleave(interleave, pack, rhs.shape[-2] if rhs.rank > 1 else 0)
         check_same_element(lhs=lhs, rhs=rhs)
         check_accumulator(acc, lhs.element)
-        if min(lhs.rank, rhs.rank) < 2:
-            raise ValueError(f"both operands must have rank 2 or more, but have {lhs.rank} and {rhs.rank}")
-        if lhs.shape[-1] != rhs.shape[-2]:
-            raise ValueError(f"the inner dimensions {lhs.shape[-1]} and {rhs.shape[-2]} differ")
-        lead = broadcast(lhs.shape[:-2], rhs.shape[:-2])
-        return TensorType((*lead, lhs.shape[-2], rhs.shape[-1]), result_element(to, lhs.element, acc))
+        return TensorType(tuple(product_shape(lhs, rhs)), result_element(to, lhs.element, acc))
 
     @staticmethod
     @quiet

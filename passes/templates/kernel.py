@@ -67,6 +67,17 @@ def weight_of(root: ai.MatMulOp | ai.ConvOp) -> ir.Value:
     return root.rhs if isinstance(root, ai.MatMulOp) else root.weight
 
 
+def is_root(op: Operation) -> bool:
+    """True if it is a contraction that templates are for (whether there is one depends on its shapes, too)."""
+    return isinstance(op, (ai.MatMulOp, ai.ConvOp)) and str(op.acc.value) == ACCUMULATOR
+
+
+def computes_on_registers(op: Operation) -> bool:
+    """True if templates know the op, on the types of these operands, as a step of an epilogue."""
+    values = [*op.operation.operands, *op.operation.results]
+    return type(op) in POINTWISE and all(type_of(value).element in ELEMENTS for value in values)
+
+
 def read_contraction(function: func.FuncOp, known: frozenset[int]) -> Contraction | None:
     """The kernel as a contraction with an epilogue; None if it is something else.
 
@@ -76,7 +87,7 @@ def read_contraction(function: func.FuncOp, known: frozenset[int]) -> Contractio
     casts = list(takewhile(lambda op: isinstance(op, ai.CastOp), ops))
     root = ops[len(casts)] if len(ops) > len(casts) else None
     loads = frozenset(op.operation.results[0] for op in casts)
-    if not isinstance(root, (ai.MatMulOp, ai.ConvOp)) or str(root.acc.value) != ACCUMULATOR:
+    if not isinstance(root, (ai.MatMulOp, ai.ConvOp)) or not is_root(root):
         return None
     read = [value for op in (*casts, root) for value in op.operation.operands]
     if not all(isinstance(v, ir.BlockArgument) or v in loads for v in read):
@@ -101,8 +112,7 @@ def _is_single_use(value: ir.Value) -> bool:
 
 
 def _is_pointwise(op: Operation, out: TensorType) -> bool:
-    kind = type_of(op.operation.results[0])
-    if type(op) not in POINTWISE or kind.shape != out.shape or kind.element not in ELEMENTS:
+    if not computes_on_registers(op) or type_of(op.operation.results[0]).shape != out.shape:
         return False
     return all(_is_side_operand(value) for value in op.operation.operands)
 
@@ -110,7 +120,7 @@ def _is_pointwise(op: Operation, out: TensorType) -> bool:
 def _is_side_operand(value: ir.Value) -> bool:
     """A value the epilogue can have in registers: an op's result, a constant of equal elements, an argument."""
     if isinstance(value, ir.BlockArgument):
-        return type_of(value).element in ELEMENTS
+        return True
     owner = value.owner.opview if isinstance(value.owner, ir.Operation) else value.owner
     return isinstance(owner, Operation) or splat_operand(value) is not None
 

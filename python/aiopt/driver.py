@@ -16,7 +16,7 @@ from mlir import ir
 from aiopt.frontend.onnx import import_model
 from aiopt.frontend.onnx.load import net_name
 from aiopt.frontend.onnx.part import read_model
-from aiopt.frontend.onnx.signature import read_inputs
+from aiopt.frontend.onnx.signature import foreign_inputs, read_inputs
 from aiopt.passes import io, pipeline, report
 from aiopt.passes.adopt import adopt
 from aiopt.passes.spec.base import Level
@@ -62,15 +62,18 @@ def compile(
     finish = partial(
         _finish, target=chosen, threads=threads, amp=amp, facts=facts, kernels=kernel_cache or KernelCache()
     )
-    with clock.stage("load"):
-        try:
-            unit = load_unit(model, io.new_context(), shapes)
-        except UnsupportedError as error:
-            if isinstance(error, LimitError) or io.is_mlir(model):
-                raise
-            return _staged(model, shapes, error, finish, {"target": target, "threads": threads, **facts})
-        unit.calibration = calibration
-    return finish(unit, clock)
+    with io.borrowed_context() as context:
+        with clock.stage("load"):
+            try:
+                unit = load_unit(model, context, shapes)
+            except UnsupportedError as error:
+                if isinstance(error, LimitError) or io.is_mlir(model):
+                    raise
+                return _staged(model, shapes, error, finish, {"target": target, "threads": threads, **facts})
+            unit.calibration = calibration
+        net = finish(unit, clock)
+        del unit  # before somebody else may get the context
+    return net
 
 
 def _staged(
@@ -82,7 +85,9 @@ def _staged(
 ) -> StagedNet:
     """The model as a net of stages. Raises `error`, which says why one is not enough, if that cannot be done either."""
     proto, part = read_model(model)
-    inputs = read_inputs(proto.graph, dict(mapping("shapes", shapes)) if shapes else None)
+    foreign = foreign_inputs(proto.graph)
+    types = read_inputs(proto.graph, dict(mapping("shapes", shapes)) if shapes else None, foreign)
+    inputs = {value.name: types.get(value.name) for value in proto.graph.input if value.name in types.keys() | foreign}
     compiler = Compiler(lambda unit: finish(unit, _Clock()), STAGES_KEPT)
     try:
         return StagedNet(net_name(model, proto.graph.name), part, inputs, compiler, facts)
