@@ -59,7 +59,7 @@ def test_global(op_type: str, shape: tuple[int, ...]) -> None:
 
 
 def test_indices_are_refused_if_used() -> None:
-    with pytest.raises(UnsupportedError, match=r"output 1 \('y1'\) is used, but aiopt computes only 1"):
+    with pytest.raises(UnsupportedError, match=r"output 1 \('y1'\) is used, but aiopt does not compute it"):
         run(node_model("MaxPool", {"x": IMAGE}, 12, outputs=2, kernel_shape=[2, 2]), {})
 
 

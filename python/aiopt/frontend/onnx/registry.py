@@ -12,8 +12,9 @@ from aiopt.frontend.onnx.values import Value
 
 OLDEST_OPSET = 7  # numpy broadcasting came with it
 NEWEST_OPSET = 28  # of onnx 1.23, against which the handlers were read
+MICROSOFT = "com.microsoft"  # the domain of ONNX Runtime's own operators; it has one opset
 
-Handler = Callable[[Node], Value | Sequence[Value]]
+Handler = Callable[[Node], Value | Sequence[Value | None]]
 
 _PACKAGE = "aiopt.frontend.onnx.ops"
 _handlers: dict[tuple[str, str], list[tuple[range, Handler]]] = {}  # by domain and operator
@@ -26,7 +27,8 @@ def onnx_op(
 
     The default domain is that of ONNX's own operators; other domains have opsets of their own.
 
-    The handler returns the node's outputs in order; it may leave out trailing ones that a model rarely uses.
+    The handler returns the node's outputs in order; it may leave out trailing ones that a model rarely uses,
+    and give None for others.
     """
 
     def register(handler: Handler) -> Handler:
@@ -39,6 +41,11 @@ def onnx_op(
         return handler
 
     return register
+
+
+def microsoft_op(op_type: str) -> Callable[[Handler], Handler]:
+    """Register a handler of one of ONNX Runtime's own operators."""
+    return onnx_op(op_type, since=1, until=1, domain=MICROSOFT)
 
 
 def find(op_type: str, opset: int, domain: str = "") -> Handler | None:
