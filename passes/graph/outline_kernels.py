@@ -17,6 +17,7 @@ from aiopt.passes.rewrite import (
     PARTITION,
     SMALL_BYTES,
     TARGET,
+    WHY,
     copy_placement,
     defining,
     erase_dead,
@@ -126,6 +127,9 @@ def _outline(members: list[ext.Operation], kernels: _Kernels) -> None:
     placed = members[-1].operation.attributes
     if PARTITION in placed:
         call.operation.attributes[PARTITION] = placed[PARTITION]
+    reasons = [op.operation.attributes[WHY].value for op in members if WHY in op.operation.attributes]
+    if reasons:
+        call.operation.attributes[WHY] = ir.StringAttr.get("; ".join(dict.fromkeys(reasons)))
     result.replace_all_uses_with(call.results[0])
     function = _build_function(kernels.module, members, arguments, constants, location)
     ops = [op.OPERATION_NAME for op in members]
@@ -151,7 +155,7 @@ def _build_function(
     inner |= {value: constant.operation.clone(at).operation.results[0] for value, constant in constants.items()}
     for op in members:
         block.append(op)
-        for key in (GROUP, TARGET, PARTITION):
+        for key in (GROUP, TARGET, PARTITION, WHY):
             if key in op.operation.attributes:
                 del op.operation.attributes[key]
         for index, value in enumerate(op.operation.operands):
