@@ -16,6 +16,7 @@ from aiopt.support.types import TensorType
 
 TARGET, PARTITION = "ai.target", "ai.partition"  # where an op runs (ai-assign-target)
 WHY = "ai.why"  # why no target that was preferred does
+CALL_ATTRIBUTES = ("ai.nodes", PARTITION, WHY)  # what a call of a kernel says, at each level
 SMALL_BYTES = 64  # equal-element constants up to this size stand in the IR (docs/levels.md)
 MAX_SWEEPS = 64
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import aiopt
 from aiopt.runtime import artifact
+from aiopt.runtime.parts_table import parts_table
 from aiopt.support import command
 from aiopt.support.arguments import Parser, parse_shapes, split_assignment
 from aiopt.support.errors import CompileError, InputError, OptionError
@@ -27,12 +28,14 @@ from aiopt.support.isolate import Entry, Journal
 if TYPE_CHECKING:
     import numpy as np
 
-    from aiopt.runtime.net import CompiledNet
+    from aiopt.runtime.base import Net
+    from aiopt.support.target import TargetChoice
     from aiopt.support.types import TensorType
 
 STDIN = "-"
 Arrays = dict[str, "np.ndarray"]
 _REPORTED = {"launches": "launches", "arena_bytes": "arena bytes", "weights_bytes": "weights bytes"}
+_OF_PARTS = ("kernels", "parts", "target")  # what is said more of a net in parts
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -69,10 +72,30 @@ def _parser() -> Parser:
         action="store_true",
         help="with --amp: hold the value of each op, on numpy, against that in f32 (slow)",
     )
+    add_target_options(parser)
     add("--no-cache", action="store_true", help="compile even if the cache has the net, and leave the cache alone")
     add("--info", action="store_true", help="print what a .aio file says of itself, and run nothing")
     add("--json", action="store_true", help="print one JSON object")
     return parser
+
+
+def add_target_options(parser: Parser) -> None:
+    """--target and --machine (see aiopt.compile)."""
+    parser.add_argument("--target", metavar="NAMES", help="targets in order of preference, as npu,cpu (default: cpu)")
+    parser.add_argument("--machine", metavar="NAME", help="the NPU to compile for: edge16, mid32 or a file .toml")
+
+
+def target_choice(given: argparse.Namespace) -> TargetChoice:
+    """What --target and --machine say."""
+    from aiopt.support.target import TargetChoice
+
+    return TargetChoice(given.target or TargetChoice.names, given.machine)
+
+
+def reject_target(given: argparse.Namespace) -> None:
+    """Raise OptionError if a target is given for a net that was compiled for one."""
+    if given.target or given.machine:
+        raise OptionError("--target and --machine take the model; a compiled net is for its target")
 
 
 def count(text: str) -> int:
@@ -106,6 +129,7 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
             raise OptionError(f"--compare {given.compare} takes the model, not a compiled net")
         if given.amp != "none":
             raise OptionError("--amp takes the model; a compiled net has its types in it")
+        reject_target(given)
         net = aiopt.load(model, given.threads)
     else:
         model, net = _compile(given, shapes, arrays, journal)
@@ -130,7 +154,7 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
 
 def _compile(
     given: argparse.Namespace, shapes: dict[str, tuple[int, ...]], arrays: Arrays, journal: Journal
-) -> tuple[Path | bytes, CompiledNet]:
+) -> tuple[Path | bytes, Net]:
     """The model and its net, for the given shapes or, where the model leaves some open, those of the given inputs."""
     journal.record("loading MLIR")
     from aiopt import api
@@ -148,7 +172,9 @@ def _compile(
     with pipeline.observed(StepKeeper(journal)):
         calibration = _calibration(model, shapes, arrays, given.seed) if given.amp == "f16" else None
         precision = api.Precision(given.amp, calibration)
-        return model, api.compile_static(source, "cpu", given.threads or 1, shapes, not given.no_cache, precision)
+        return model, api.compile_static(
+            source, target_choice(given), given.threads or 1, shapes, not given.no_cache, precision
+        )
 
 
 def _calibration(model: Path | bytes, shapes: dict[str, tuple[int, ...]], arrays: Arrays, seed: int) -> Arrays:
@@ -221,7 +247,7 @@ def load_array(name: str, file: Path) -> np.ndarray:
     return array
 
 
-def _run(net: CompiledNet, inputs: Arrays, repeat: int, facts: dict[str, Any]) -> Arrays:
+def _run(net: Net, inputs: Arrays, repeat: int, facts: dict[str, Any]) -> Arrays:
     """Run once and then `repeat` times with a clock."""
     outputs = net.run(inputs)
     seconds = []
@@ -233,6 +259,7 @@ def _run(net: CompiledNet, inputs: Arrays, repeat: int, facts: dict[str, Any]) -
     facts["cache"] = report.get("cache", "off")
     facts.update(seconds_per_run=statistics.median(seconds), runs=repeat)
     facts.update({key: report[key] for key in _REPORTED if key in report})
+    facts.update({key: report[key] for key in _OF_PARTS if "parts" in report})
     facts["outputs"] = [describe(name, array) for name, array in outputs.items()]
     return outputs
 
@@ -331,8 +358,12 @@ def _as_text(facts: dict[str, Any]) -> str:
             f"cosine {layer['cosine']:.6f}, SQNR {layer['sqnr']:.1f} dB, largest difference {layer['difference']:.3g}"
         )
         lines.append(f"layer {layer['nodes'] or layer['op']} ({layer['op']}, {layer['type']}): {numbers}")
+    lines += parts_table(facts)
     milliseconds = facts["seconds_per_run"] * 1e3
-    lines.append(f"time per run: {milliseconds:.3f} ms (median of {facts['runs']}, {facts['threads']} threads)")
+    simulated = ", NPUs simulated" if "parts" in facts else ""
+    lines.append(
+        f"time per run: {milliseconds:.3f} ms (median of {facts['runs']}, {facts['threads']} threads{simulated})"
+    )
     lines += [f"{words}: {facts[key]}" for key, words in _REPORTED.items() if key in facts]
     source = " (from the cache)" if facts["cache"] == "hit" else ""
     lines.append(f"compile time: {facts['compile_seconds']:.2f} s{source}")

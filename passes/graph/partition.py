@@ -73,9 +73,7 @@ def _behind_views(value: ir.Value) -> ir.OpView | None:
     return owner
 
 
-def _outline(
-    module: ir.Module, members: Sequence[func.CallOp], name: str, target: str, at: ir.InsertionPoint
-) -> None:
+def _outline(module: ir.Module, members: Sequence[func.CallOp], name: str, target: str, at: ir.InsertionPoint) -> None:
     """Move the calls of a part into a function of this name, and call that at `at`."""
     inside = {call.operation for call in members}
     results = [value for call in members for value in call.results if _leaves(value, inside)]
