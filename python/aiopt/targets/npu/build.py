@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 
 import numpy as np
@@ -11,13 +10,17 @@ from mlir.dialects import func
 
 from aiopt.dialects.ext import type_of
 from aiopt.passes.base import functions
+from aiopt.passes.rewrite import make_constant
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import UnsupportedError
-from aiopt.targets.npu.chain import lower_chain
-from aiopt.targets.npu.kernel import can_run, known_constant, read_kernel
-from aiopt.targets.npu.layer import MatMul
+from aiopt.support.types import TensorType
+from aiopt.targets.npu.allocate import allocate
+from aiopt.targets.npu.assign_semaphores import read_tiles
+from aiopt.targets.npu.kernel import can_run
+from aiopt.targets.npu.lower_kernels import lower_kernel
 from aiopt.targets.npu.machine import Machine
-from aiopt.targets.npu.program import Program, Tensor
+from aiopt.targets.npu.program import Program
+from aiopt.targets.npu.verify_tiles import verify_tiles
 
 __all__ = ["build_kernel", "can_run"]
 
@@ -39,27 +42,37 @@ def build_kernel(
     that does not run, or says what the machine has too little of.
     """
     kernel = _only_function(function) if isinstance(function, ir.Module) else function
-    values = constants or {}
-    names = [_name(kernel, number) for number in range(len(kernel.arguments))]
-    known = {kernel.arguments[number]: array for number, array in values.items()}
     unit = Unit(ir.Module.create(ir.Location.unknown(kernel.context)))
-    layers, current = [], None
-    for product in read_kernel(kernel):
-        if current is not None and product.left != current:
-            raise UnsupportedError("products of a kernel must follow one another")
-        weight, bias = (
-            None if value is None else known.get(value, known_constant(value, unit))
-            for value in (product.right, product.bias)
-        )
-        if weight is None or (product.bias is not None and bias is None):
-            raise UnsupportedError("weights and biases of a kernel must be known")
-        layers.append(MatMul(weight, bias, relu=product.relu))
-        current = product.result
-    start = next(product.left for product in read_kernel(kernel))
-    program = lower_chain(type_of(start), layers, machine, depth)
-    x, y = program.inputs[0], program.outputs[0]
-    inputs = [Tensor(names[start.arg_number], x.address, x.type)]  # pyright: ignore[reportAttributeAccessIssue]
-    return dataclasses.replace(program, inputs=inputs, outputs=[Tensor("result0", y.address, y.type)])
+    with kernel.context, kernel.location:
+        copied = kernel.operation.clone(ip=ir.InsertionPoint(unit.module.body)).opview
+        _fold_arguments(copied, constants or {}, unit)
+    tiled = lower_kernel(copied, unit, machine, depth)
+    verify_tiles(tiled, machine)
+    allocate(tiled, machine)
+    return read_tiles(tiled, unit, machine)
+
+
+def _fold_arguments(kernel: func.FuncOp, constants: Mapping[int, np.ndarray], unit: Unit) -> None:
+    """Name the arguments, and put constants in the place of those that are known."""
+    given = kernel.arg_attrs if "arg_attrs" in kernel.attributes else [ir.DictAttr.get({})] * len(kernel.arguments)
+    named = [_named(attributes, number) for number, attributes in enumerate(given)]
+    block = kernel.entry_block
+    for number, array in sorted(constants.items(), reverse=True):
+        argument = block.arguments[number]
+        if TensorType.of(array) != type_of(argument):
+            raise UnsupportedError(f"argument {number} is {type_of(argument)}, but its value {TensorType.of(array)}")
+        made = make_constant(unit, array, f"arg{number}", kernel.location, ir.InsertionPoint.at_block_begin(block))
+        argument.replace_all_uses_with(made)
+        block.erase_argument(number)
+    kernel.attributes["function_type"] = ir.TypeAttr.get(
+        ir.FunctionType.get([argument.type for argument in block.arguments], kernel.type.results)
+    )
+    kernel.arg_attrs = [attributes for number, attributes in enumerate(named) if number not in constants]
+
+
+def _named(attributes: ir.DictAttr, number: int) -> ir.DictAttr:
+    name = attributes["ai.name"] if "ai.name" in attributes else ir.StringAttr.get(f"arg{number}")
+    return ir.DictAttr.get({"ai.name": name})
 
 
 def _only_function(module: ir.Module) -> func.FuncOp:
@@ -67,8 +80,3 @@ def _only_function(module: ir.Module) -> func.FuncOp:
     if len(found) != 1:
         raise UnsupportedError(f"a module to build must hold one kernel, but holds {len(found)}")
     return found[0]
-
-
-def _name(kernel: func.FuncOp, number: int) -> str:
-    attributes = kernel.arg_attrs[number] if "arg_attrs" in kernel.attributes else {}
-    return attributes["ai.name"].value if "ai.name" in attributes else f"arg{number}"

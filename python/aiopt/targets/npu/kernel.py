@@ -12,7 +12,7 @@ from mlir.dialects import arith, func
 from aiopt.dialects import ext
 from aiopt.dialects.ai import AddOp, ConstantOp, MatMulOp, ReluOp
 from aiopt.dialects.ext import describe, type_of
-from aiopt.passes.rewrite import constant_value, defining, has_one_use, users
+from aiopt.passes.rewrite import defining, has_one_use, users
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import UnsupportedError
 
@@ -20,12 +20,25 @@ MATRIX = 2  # the rank of the right operand
 
 
 @dataclass(frozen=True)
+class Requantize:
+    """Sums to int8 or uint8: sat(rint(f32(sum) * scale) + zero_point)."""
+
+    scale: np.ndarray  # f32, of shape [] or [n]
+    zero_point: int
+
+
+@dataclass(frozen=True)
 class Product:
-    """y[m, n] = relu(x[m, k] @ weight[k, n] + bias[n]) in f32; leading dimensions of x and y are rows."""
+    """y[m, n] = relu(x[m, k] @ right[k, n] + bias[n]), f32; or integers, requantized before relu.
+
+    Leading dimensions of x and y are rows. int8 operands on the right take int8 or uint8 on the left, the bias is int32
+    then, and relu is the greater of y and its zero point. Arrays are what was computed when the kernel was read.
+    """
 
     left: ir.Value
-    right: ir.Value
-    bias: ir.Value | None
+    right: ir.Value | np.ndarray
+    bias: ir.Value | np.ndarray | None
+    requantize: Requantize | None
     relu: bool
     result: ir.Value
     location: ir.Location
@@ -33,7 +46,7 @@ class Product:
     @property
     def shape(self) -> tuple[int, int, int]:
         """m, n and k."""
-        k, n = type_of(self.right).shape
+        k, n = self.right.shape if isinstance(self.right, np.ndarray) else type_of(self.right).shape
         return type_of(self.left).size // k, n, k
 
 
@@ -46,7 +59,7 @@ def can_run(op: ext.Operation) -> str | None:
     return "the NPU has no instruction for it" if rule is None else rule(op)
 
 
-def read_kernel(kernel: func.FuncOp) -> list[Product]:
+def read_kernel(kernel: func.FuncOp, unit: Unit) -> list[Product]:
     """The products of a kernel, each behind those it needs. Raises UnsupportedError that names the op that is none."""
     products: list[tuple[int, Product]] = []
     order = list(kernel.entry_block.operations)
@@ -63,11 +76,6 @@ def read_kernel(kernel: func.FuncOp) -> list[Product]:
     return [product for _, product in sorted(products, key=lambda entry: entry[0])]
 
 
-def known_constant(value: ir.Value, unit: Unit) -> np.ndarray | None:
-    """The array of a constant, or None if the value is computed or an argument."""
-    return constant_value(value, unit)
-
-
 def _with_what_follows(op: MatMulOp) -> Product:
     result, bias = op.operation.results[0], None
     if isinstance(follower := _only_user(result), AddOp) and can_run(follower) is None:
@@ -76,7 +84,7 @@ def _with_what_follows(op: MatMulOp) -> Product:
     relu = isinstance(follower := _only_user(result), ReluOp)
     if relu:
         result = follower.operation.results[0]
-    return Product(op.lhs, op.rhs, bias, relu, result, op.location)
+    return Product(op.lhs, op.rhs, bias, None, relu, result, op.location)
 
 
 def _only_user(value: ir.Value) -> ir.OpView | None:

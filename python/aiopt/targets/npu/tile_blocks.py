@@ -1,0 +1,121 @@
+"""Blocks: what the ops of the high tier read and write, as rows of bytes in a buffer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from mlir import ir
+from mlir.dialects import bufferization, func, memref
+
+from aiopt.dialects.ext import BufferType, buffer_type
+from aiopt.dialects.npu import ACC, DRAM, SPAD, StartLoadOp, StartStoreOp, TileMatMulOp, TileOp
+from aiopt.support.types import item_bytes
+from aiopt.targets.npu.access import Memory
+
+TILES = "npu.tiles"  # marks a function of the high tier
+ADDRESS = "npu.address"  # of a buffer, once it has one
+MEMORIES = {DRAM: Memory.DRAM, SPAD: Memory.SPAD, ACC: Memory.ACC}
+
+
+def is_tiled(function: func.FuncOp) -> bool:
+    """True for a function of the high tier."""
+    return TILES in function.attributes
+
+
+def is_view(op: ir.OpView) -> bool:
+    """True for an op whose result is a part of its operand."""
+    return isinstance(op, (memref.SubViewOp, memref.CollapseShapeOp))
+
+
+def is_buffer(op: ir.OpView) -> bool:
+    """True for an op that makes a buffer: on the chip or in dram, or a constant."""
+    return isinstance(op, (memref.AllocOp, bufferization.ToBufferOp))
+
+
+def root_of(value: ir.Value) -> ir.Value:
+    """The buffer a block lies in."""
+    while isinstance(value, ir.OpResult) and is_view(op := value.owner.opview):
+        value = op.operation.operands[0]
+    return value
+
+
+def address_of(function: func.FuncOp, buffer: ir.Value) -> int | None:
+    """Where in its memory a buffer is, if that is decided."""
+    attributes = (
+        function.arg_attrs[buffer.arg_number]
+        if isinstance(buffer, ir.BlockArgument)
+        else address_owner(buffer).operation.attributes
+    )
+    return ir.IntegerAttr(attributes[ADDRESS]).value if ADDRESS in attributes else None
+
+
+def address_owner(buffer: ir.Value) -> ir.OpView:
+    """The op that has the address of a buffer that is no argument: its alloc, or the constant in it."""
+    op = buffer.owner.opview
+    return op if isinstance(op, memref.AllocOp) else op.operation.operands[0].owner.opview
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows of bytes in a buffer; `start` is the first one's place in it."""
+
+    root: ir.Value
+    kind: BufferType
+    start: int
+    rows: int
+    row_bytes: int
+    stride: int
+
+    @property
+    def memory(self) -> Memory:
+        return MEMORIES[self.kind.space]
+
+    @property
+    def end(self) -> int:
+        """The first byte behind the last row."""
+        return self.start + (self.rows - 1) * self.stride + self.row_bytes
+
+    def overlaps(self, other: Block) -> bool:
+        """True if a byte is in both."""
+        if self.root != other.root or self.end <= other.start or other.end <= self.start:
+            return False
+        mine, theirs = self._starts(), other._starts()
+        behind = np.searchsorted(theirs, mine, side="right")  # of mine, each: the first of theirs that starts behind it
+        before = theirs[np.maximum(behind - 1, 0)]
+        after = theirs[np.minimum(behind, len(theirs) - 1)]
+        hit = (behind > 0) & (before + other.row_bytes > mine)
+        hit |= (behind < len(theirs)) & (after < mine + self.row_bytes)
+        return bool(hit.any())
+
+    def _starts(self) -> np.ndarray:
+        return self.start + self.stride * np.arange(self.rows)
+
+
+def block_of(value: ir.Value) -> Block:
+    """The block a memref of rank 1 or 2 stands for."""
+    kind = buffer_type(value)
+    size = item_bytes(kind.element)
+    rows, stride = (kind.shape[0], kind.strides[0] * size) if len(kind.shape) == 2 else (1, 0)
+    return Block(root_of(value), kind, kind.offset * size, rows, kind.shape[-1] * size, stride)
+
+
+def reads(op: TileOp) -> list[tuple[str, Block]]:
+    """The blocks an op reads, with the names of the operands."""
+    accumulates = isinstance(op, TileMatMulOp) and op.python_attributes().get("accumulate", False)
+    return [(name, block_of(value)) for name, value in _buffers(op) if name != op.written or accumulates]
+
+
+def writes(op: TileOp) -> list[tuple[str, Block]]:
+    """The block an op writes, with the name of the operand; none for a wait."""
+    return [(name, block_of(value)) for name, value in _buffers(op) if name == op.written]
+
+
+def is_transfer(op: ir.OpView) -> bool:
+    """True for an op that goes on until its token is waited for."""
+    return isinstance(op, (StartLoadOp, StartStoreOp))
+
+
+def _buffers(op: TileOp) -> list[tuple[str, ir.Value]]:
+    groups = zip(op.operand_slots, op.operand_groups(), strict=True)
+    return [(slot.name, value) for slot, value in groups if value is not None and isinstance(value.type, ir.MemRefType)]
