@@ -93,6 +93,8 @@ def _merged(parts: Sequence[func.FuncOp], code: Sequence[BuiltPart]) -> dict[str
         entries = [{**entry, "target": target, "part": name} for entry in built.report["kernels"]]
         kernels += entries
         summary: dict[str, Any] = {"part": name, "target": target, "kernels": len(entries)}
+        if "machine" in built.report:
+            summary["machine"] = built.report["machine"]
         for key in ("cycles", "seconds"):
             if entries and all(key in entry for entry in entries):
                 summary[key] = sum(entry[key] for entry in entries)

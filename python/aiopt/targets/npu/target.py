@@ -64,6 +64,7 @@ class NpuTarget(Device):
         cycles = zip(calls, part.cycles, strict=True)
         entries = [_entry(op, called[op.callee.value], count, machine) for op, count in cycles]
         report = {"kernels": entries, "launches": len(entries), "dram_bytes": part.program.dram_bytes}
+        report["machine"] = self.machine
         return BuiltPart(lambda threads: part, report)
 
     @property

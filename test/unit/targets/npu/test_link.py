@@ -1,0 +1,83 @@
+"""Programs of kernels linked to one. Oracle: the programs one after the other, each on its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from aiopt.support.types import TensorType
+from aiopt.targets.npu.chain import lower_chain
+from aiopt.targets.npu.isa import Fence
+from aiopt.targets.npu.layer import MatMul
+from aiopt.targets.npu.link import Call, Linked, link
+from aiopt.targets.npu.machine import find_machine
+from aiopt.targets.npu.program import Program
+from aiopt.targets.npu.simulator import simulate
+from aiopt.targets.npu.verify import verify
+
+EDGE = find_machine("edge16")
+
+
+def _program(rows: int, *sizes: int, seed: int = 0) -> Program:
+    pick = np.random.default_rng(seed)
+    layers = [MatMul(pick.standard_normal(shape).astype(np.float32)) for shape in zip(sizes, sizes[1:], strict=False)]
+    return lower_chain(TensorType((rows, sizes[0]), "f32"), layers, EDGE)
+
+
+def _output(program: Program, x: np.ndarray) -> np.ndarray:
+    return simulate(program, EDGE, {"x": x}).outputs["y"]
+
+
+def _type(*shape: int) -> TensorType:
+    return TensorType(shape, "f32")
+
+
+@pytest.fixture(scope="module")
+def two() -> tuple[Program, Program]:
+    """5x17 -> 5x9 in two layers, and 5x9 -> 5x3."""
+    return _program(5, 17, 12, 9), _program(5, 9, 3, seed=1)
+
+
+@pytest.fixture(scope="module")
+def linked(two: tuple[Program, Program]) -> Linked:
+    """x -> h by the first, h -> y by the second; h is an output, too."""
+    first, second = two
+    calls = [Call(first, ["x"], ["h"]), Call(second, ["h"], ["y"])]
+    return link(calls, {"x": _type(5, 17)}, {"y": _type(5, 3), "h": _type(5, 9)}, EDGE)
+
+
+def test_values_are_handed_on_in_dram(two: tuple[Program, Program], linked: Linked) -> None:
+    x = np.random.default_rng(2).standard_normal((5, 17)).astype(np.float32)
+    assert verify(linked.program, EDGE) == []
+    result = simulate(linked.program, EDGE, {"x0": x})
+    assert result.races == []
+    hidden = _output(two[0], x)
+    assert np.array_equal(result.outputs["y1"], hidden)
+    assert np.array_equal(result.outputs["y0"], _output(two[1], hidden))
+
+
+def test_fences_part_the_cycles(two: tuple[Program, Program], linked: Linked) -> None:
+    alone = [simulate(p, EDGE, {"x": np.zeros(p.inputs[0].type.shape, np.float32)}).cycles for p in two]
+    ends = simulate(linked.program, EDGE, {"x0": np.zeros((5, 17), np.float32)}).fence_cycles
+    first, second = (ends[fence] for fence in linked.fences)
+    assert linked.fences == [1, 2], "the first has a fence between its two layers"
+    assert second == ends[-1]
+    for cycles, want in zip((first, second - first), alone, strict=True):
+        assert abs(cycles - want) <= 2  # the front end counts a halt here and a fence there
+
+
+def test_without_the_fence_there_is_a_race(linked: Linked) -> None:
+    position = [i for i, op in enumerate(linked.program.instructions) if isinstance(op, Fence)][linked.fences[0]]
+    del linked.program.instructions[position]
+    x = np.zeros((5, 17), np.float32)
+    assert verify(linked.program, EDGE) != [] or simulate(linked.program, EDGE, {"x0": x}).races != []
+
+
+def test_one_value_for_two_programs() -> None:
+    programs = [_program(4, 6, 6, seed=seed) for seed in (3, 4)]
+    calls = [Call(program, ["x"], [f"y{i}"]) for i, program in enumerate(programs)]
+    both = link(calls, {"x": _type(4, 6)}, {"y0": _type(4, 6), "y1": _type(4, 6)}, EDGE).program
+    x = np.random.default_rng(5).standard_normal((4, 6)).astype(np.float32)
+    outputs = simulate(both, EDGE, {"x0": x}).outputs
+    for name, program in zip(("y0", "y1"), programs, strict=True):
+        assert np.array_equal(outputs[name], _output(program, x))
