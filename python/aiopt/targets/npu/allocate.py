@@ -13,7 +13,7 @@ from aiopt.dialects.ext import buffer_type
 from aiopt.passes.base import FunctionPass
 from aiopt.passes.lower.arena import Buffer, Plan, align, plan
 from aiopt.passes.unit import Unit
-from aiopt.support.errors import CompileError
+from aiopt.support.errors import UnsupportedError
 from aiopt.targets.npu.access import Memory
 from aiopt.targets.npu.convert import machine_of
 from aiopt.targets.npu.lifetimes import buffers_of, lifetimes
@@ -43,7 +43,7 @@ class Allocate(FunctionPass):
 
 
 def allocate(function: func.FuncOp, machine: Machine) -> None:
-    """Set the addresses. Raises CompileError that says what is needed and what the machine has."""
+    """Set the addresses. Raises UnsupportedError that says what is needed and what the machine has."""
     have = {Memory.SPAD: machine.spad_bytes, Memory.ACC: machine.acc_bytes}
     lives = lifetimes(function)
     size = 0
@@ -51,7 +51,7 @@ def allocate(function: func.FuncOp, machine: Machine) -> None:
         buffers = [buffer for buffer in buffers_of(function) if MEMORIES[buffer_type(buffer).space] is memory]
         placed = _plan([Buffer(buffer_type(b).tensor.nbytes, *lives[b]) for b in buffers], have.get(memory, 0))
         if memory in have and placed.peak > have[memory]:
-            raise CompileError(
+            raise UnsupportedError(
                 f"@{function.name.value} needs {placed.peak} bytes of {memory.value}, but machine '{machine.name}' has "
                 f"{have[memory]}"
             )

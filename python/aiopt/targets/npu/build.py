@@ -16,10 +16,10 @@ from aiopt.support.errors import UnsupportedError
 from aiopt.support.types import TensorType
 from aiopt.targets.npu.allocate import allocate
 from aiopt.targets.npu.assign_semaphores import read_tiles
-from aiopt.targets.npu.kernel import can_run
 from aiopt.targets.npu.lower_kernels import lower_kernel
 from aiopt.targets.npu.machine import Machine
 from aiopt.targets.npu.program import Program
+from aiopt.targets.npu.rules import can_run
 from aiopt.targets.npu.verify_tiles import verify_tiles
 
 __all__ = ["build_kernel", "can_run"]
@@ -47,8 +47,8 @@ def build_kernel(
         copied = kernel.operation.clone(ip=ir.InsertionPoint(unit.module.body)).opview
         _fold_arguments(copied, constants or {}, unit)
     tiled = lower_kernel(copied, unit, machine, depth)
-    verify_tiles(tiled, machine)
     allocate(tiled, machine)
+    verify_tiles(tiled, machine)
     return read_tiles(tiled, unit, machine)
 
 

@@ -1,8 +1,7 @@
-"""Kernels as matrix products: which `ai` ops the array and the vector unit take, and what a kernel of them asks for."""
+"""Kernels as matrix products: what a kernel asks of the array and the vector unit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,13 +9,12 @@ from mlir import ir
 from mlir.dialects import arith, func
 
 from aiopt.dialects import ext
-from aiopt.dialects.ai import AddOp, ConstantOp, MatMulOp, ReluOp
+from aiopt.dialects.ai import AddOp, ConstantOp, MatMulIntegerOp, QLinearMatMulOp
 from aiopt.dialects.ext import describe, type_of
-from aiopt.passes.rewrite import defining, has_one_use, users
+from aiopt.passes.rewrite import constant_value, has_one_use, users
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import UnsupportedError
-
-MATRIX = 2  # the rank of the right operand
+from aiopt.targets.npu.rules import PRODUCTS, RELUS, can_run, centred, row_of
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class Requantize:
 
 @dataclass(frozen=True)
 class Product:
-    """y[m, n] = relu(x[m, k] @ right[k, n] + bias[n]), f32; or integers, requantized before relu.
+    """y[m, n] = relu(x[m, k] @ right[k, n] + bias[n]), f32; or int32, which may be requantized before relu.
 
     Leading dimensions of x and y are rows. int8 operands on the right take int8 or uint8 on the left, the bias is int32
     then, and relu is the greater of y and its zero point. Arrays are what was computed when the kernel was read.
@@ -50,15 +48,6 @@ class Product:
         return type_of(self.left).size // k, n, k
 
 
-def can_run(op: ext.Operation) -> str | None:
-    """None if an NPU runs this op of a graph, else why not.
-
-    What follows a product (bias, relu) runs only with it: where its operand is that product, used nowhere else.
-    """
-    rule = _RULES.get(type(op))
-    return "the NPU has no instruction for it" if rule is None else rule(op)
-
-
 def read_kernel(kernel: func.FuncOp, unit: Unit) -> list[Product]:
     """The products of a kernel, each behind those it needs. Raises UnsupportedError that names the op that is none."""
     products: list[tuple[int, Product]] = []
@@ -66,60 +55,62 @@ def read_kernel(kernel: func.FuncOp, unit: Unit) -> list[Product]:
     for op in order:
         if isinstance(op, (ConstantOp, arith.ConstantOp, func.ReturnOp)):
             continue
-        reason = can_run(op) if isinstance(op, ext.Operation) else "it is no ai op"
+        reason = can_run(op, unit) if isinstance(op, ext.Operation) else "it is no ai op"
         if reason:
             where = f"kernel @{kernel.name.value}: {op.operation.name} (at {describe(op.location)})"
             raise UnsupportedError(f"{where} does not run on an NPU: {reason}")
-        if isinstance(op, MatMulOp):
-            product = _with_what_follows(op)
+        if isinstance(op, PRODUCTS):
+            product = _read_product(op, unit)
             products.append((order.index(product.result.owner), product))
     return [product for _, product in sorted(products, key=lambda entry: entry[0])]
 
 
-def _with_what_follows(op: MatMulOp) -> Product:
-    result, bias = op.operation.results[0], None
-    if isinstance(follower := _only_user(result), AddOp) and can_run(follower) is None:
-        bias = _row_of(follower, result)
+def _read_product(op: ext.Operation, unit: Unit) -> Product:
+    right, bias, requantize = op.operation.operands[1], None, None
+    if isinstance(op, QLinearMatMulOp):
+        right = _weights(op.b, op.b_zero_point, unit)
+        bias = _correction(right, _value(op.a_zero_point, unit))
+        scales = (_value(scale, unit) for scale in (op.a_scale, op.b_scale, op.y_scale))
+        requantize = Requantize(_factor(*scales), int(_value(op.y_zero_point, unit).flat[0]))
+    elif isinstance(op, MatMulIntegerOp):
+        right = _weights(op.rhs, op.rhs_zero_point, unit)
+        bias = _correction(right, _value(op.lhs_zero_point, unit))
+    result = op.operation.results[0]
+    follower = _only_user(result)
+    if isinstance(follower, AddOp) and can_run(follower, unit) is None:
+        added = row_of(follower, result)
+        bias = added if bias is None else bias + _value(added, unit).reshape(-1)
         result = follower.operation.results[0]
-    relu = isinstance(follower := _only_user(result), ReluOp)
+        follower = _only_user(result)
+    relu = isinstance(follower, RELUS) and can_run(follower, unit) is None
     if relu:
         result = follower.operation.results[0]
-    return Product(op.lhs, op.rhs, bias, None, relu, result, op.location)
+    return Product(op.operation.operands[0], right, bias, requantize, relu, result, op.location)
 
 
 def _only_user(value: ir.Value) -> ir.OpView | None:
     return users(value)[0] if has_one_use(value) else None
 
 
-def _matmul(op: MatMulOp) -> str | None:
-    left, right = type_of(op.lhs), type_of(op.rhs)
-    if op.pack is not None:
-        return "its weights are packed for another target"
-    if left.element != "f32":
-        return f"its operands are {left.element}, not f32"
-    if right.rank != MATRIX:
-        return f"its right operand has rank {right.rank}, not {MATRIX}"
-    return "it has no elements" if min(left.size, right.size) == 0 else None
+def _value(value: ir.Value, unit: Unit) -> np.ndarray:
+    array = constant_value(value, unit)
+    assert array is not None, "can_run asks for constants"
+    return array
 
 
-def _bias(op: AddOp) -> str | None:
-    for sums in (op.lhs, op.rhs):
-        if isinstance(defining(sums), MatMulOp) and can_run(defining(sums)) is None and has_one_use(sums):
-            row, kind = type_of(_row_of(op, sums)), type_of(sums)
-            if row.shape[-1:] == kind.shape[-1:] and row.size == kind.shape[-1]:
-                return None
-    return "it adds no bias [n] to a product that is used nowhere else"
+def _weights(value: ir.Value, zero_point: ir.Value, unit: Unit) -> np.ndarray:
+    weights = centred(_value(value, unit), _value(zero_point, unit))
+    assert weights is not None, "can_run asks for weights that fit"
+    return weights
 
 
-def _row_of(op: AddOp, sums: ir.Value) -> ir.Value:
-    return op.rhs if op.lhs == sums else op.lhs
+def _correction(right: np.ndarray, zero_point: np.ndarray) -> np.ndarray | None:
+    """What the left operand's zero point adds to the sums: sum((x - z) * w) = sum(x * w) - z * sum(w)."""
+    zero = int(zero_point.flat[0])
+    return (-zero * right.sum(axis=0, dtype=np.int64)).astype(np.int32) if zero else None
 
 
-def _relu(op: ReluOp) -> str | None:
-    source = defining(op.input)
-    if isinstance(source, (MatMulOp, AddOp)) and can_run(source) is None and has_one_use(op.input):
-        return None
-    return "it does not follow a product that is used nowhere else"
-
-
-_RULES: dict[type[ext.Operation], Callable[..., str | None]] = {MatMulOp: _matmul, AddOp: _bias, ReluOp: _relu}
+def _factor(a_scale: np.ndarray, b_scale: np.ndarray, y_scale: np.ndarray) -> np.ndarray:
+    """f32(f32(a * b) / y), of shape [] or [n]."""
+    factor = np.asarray(a_scale.reshape(-1) * b_scale.reshape(-1) / y_scale.reshape(-1), np.float32)
+    return factor.reshape(()) if factor.size == 1 else factor

@@ -16,11 +16,10 @@ from aiopt.support.errors import IRError
 from aiopt.support.types import TensorType
 from aiopt.targets.npu import convert
 from aiopt.targets.npu.asm import parse_program
-from aiopt.targets.npu.chain import lower_chain
 from aiopt.targets.npu.encoding import Instruction, numbers_of
 from aiopt.targets.npu.isa import INSTRUCTIONS
-from aiopt.targets.npu.layer import MatMul
 from aiopt.targets.npu.program import Program
+from unit.targets.npu.kernels import Dense, chain_program
 from unit.targets.npu.programs import SMALL, TINY
 
 
@@ -53,10 +52,10 @@ def test_there_is_no_other_op_of_the_low_tier() -> None:
 
 def _programs() -> list[Program]:
     pick = np.random.default_rng(0)
-    layer = MatMul(pick.standard_normal((12, 20), np.float32), pick.standard_normal(20, np.float32), relu=True)
+    layer = Dense(pick.standard_normal((12, 20), np.float32), pick.standard_normal(20, np.float32), relu=True)
     return [
         parse_program(SMALL + ".data 0xa00 00ff", "small.s"),
-        lower_chain(TensorType((30, 12), "f32"), [layer], TINY),
+        chain_program(TensorType((30, 12), "f32"), [layer], TINY),
     ]
 
 
