@@ -19,7 +19,7 @@ from aiopt.passes.unit import Unit
 from aiopt.support.arguments import did_you_mean
 from aiopt.support.errors import OptionError, UnsupportedError
 
-Refusal = Callable[[ext.Operation], str | None]  # why a target does not run an op; None if it does
+Refusal = Callable[[ext.Operation, Unit], str | None]  # why a target does not run an op; None if it does
 
 _REFUSALS: dict[str, Refusal] = {}
 
@@ -29,7 +29,7 @@ def offer_target(name: str, refusal: Refusal) -> None:
     _REFUSALS[name] = refusal
 
 
-def _everything(op: ext.Operation) -> None:
+def _everything(op: ext.Operation, unit: Unit) -> None:
     """The CPU has a lowering or a reference for every op."""
 
 
@@ -57,7 +57,7 @@ class AssignTarget(FunctionPass):
         ops = [op for op in ops if Trait.CONSTANT not in op.traits]
 
         def refusal(target: str) -> placement.Refusal:
-            return lambda i: "denied" if (target, ops[i].OPERATION_NAME) in denied else _REFUSALS[target](ops[i])
+            return lambda i: "denied" if (target, ops[i].OPERATION_NAME) in denied else _REFUSALS[target](ops[i], unit)
 
         choices = placement.choose_targets(len(ops), order, {target: refusal(target) for target in order})
         placed: list[str] = []

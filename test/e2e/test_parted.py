@@ -140,9 +140,7 @@ def test_a_file_is_run_without_the_compiler(mlp: Net, x: np.ndarray, tmp_path: P
 
 def test_the_cache_knows_machines_apart(mlp_file: Path, x: np.ndarray, monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setenv("AIOPT_CACHE_DIR", str(tmp_path))
-    nets = [
-        aiopt.compile(mlp_file, target="npu,cpu", machine=machine) for machine in ("edge16", "edge16", "mid32")
-    ]
+    nets = [aiopt.compile(mlp_file, target="npu,cpu", machine=machine) for machine in ("edge16", "edge16", "mid32")]
     assert [net.report()["cache"] for net in nets] == ["miss", "hit", "miss"]
     assert np.array_equal(nets[0](x)[2], nets[1](x)[2])
     cycles = [sum(part.get("cycles", 0) for part in net.report()["parts"]) for net in nets]
@@ -195,7 +193,11 @@ def test_the_command_says_what_ran_where(mlp_file: Path, tmp_path: Path) -> None
         ({"target": "cpu", "machine": "edge16"}, OptionError, "target cpu takes no machine, but was given 'edge16'"),
         ({"target": "npu,gpu", "machine": "edge16"}, OptionError, r"no target 'gpu'.* \(there are: cpu, npu\)"),
         ({"target": "cpu,cpu"}, OptionError, "names a target twice"),
-        ({"target": "npu", "machine": "edge16"}, UnsupportedError, r"no target of npu runs ai.tanh \(at 'Tanh'\): npu:"),
+        (
+            {"target": "npu", "machine": "edge16"},
+            UnsupportedError,
+            r"no target of npu runs ai.tanh \(at 'Tanh'\)",
+        ),
     ],
 )
 def test_what_does_not_go(mlp_file: Path, options: dict, kind: type[AioptError], message: str) -> None:

@@ -17,7 +17,8 @@ def parts_table(report: Mapping[str, Any]) -> list[str]:
             cycles, seconds = (sum(part[key] for part in counted) for key in ("cycles", "seconds"))
             machine = device["machine"]
             where = f"{cycles} cycles, {seconds * 1e6:.1f} us at {machine['mhz']} MHz on {machine['name']}"
-            lines.append(f"{device['name']}: {where} (simulated), in {len(counted)} parts")
+            parts = f"{len(counted)} part{'s' if len(counted) > 1 else ''}"
+            lines.append(f"{device['name']}: {where} (simulated), in {parts}")
     return lines
 
 

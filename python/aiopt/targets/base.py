@@ -44,8 +44,8 @@ class Device(ABC):
         return self
 
     @abstractmethod
-    def refusal(self, op: ext.Operation) -> str | None:
-        """Why it does not run this op of level GRAPH; None if it does."""
+    def refusal(self, op: ext.Operation, unit: Unit) -> str | None:
+        """Why it does not run this op of level GRAPH; None if it does. unit: what knows the values of constants."""
 
     def check_kernels(self, otherwise: str) -> list[str]:
         """The passes that hold whole kernels placed here against the machine; others go to the target `otherwise`."""

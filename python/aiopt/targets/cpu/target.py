@@ -36,7 +36,7 @@ class CpuTarget(Target, Device):
             Stage("llvm", Level.LOOPS, Level.LLVM, lower_pipeline(host())),
         ]
 
-    def refusal(self, op: ext.Operation) -> str | None:
+    def refusal(self, op: ext.Operation, unit: Unit) -> str | None:
         return None  # it has a lowering or a reference for every op
 
     def facts(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import ClassVar
 
+import numpy as np
 from mlir import ir
 from mlir.dialects import func
 
@@ -14,9 +15,8 @@ from aiopt.passes.rewrite import TARGET, WHY, constant_value
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import OptionError, UnsupportedError
-from aiopt.targets.npu.build import build_kernel
+from aiopt.targets.npu.build import check_kernel
 from aiopt.targets.npu.machine import Machine, find_machine
-from aiopt.targets.npu.program import Program
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class CheckKernels(Pass):
     ) -> None:
         """moved: the copies for the other target that were made so far."""
         try:
-            build_call(call, kernels[call.callee.value], machine, unit)
+            check_kernel(kernels[call.callee.value], machine, known_operands(call, unit))
         except UnsupportedError as error:
             if not self.otherwise:
                 raise
@@ -75,10 +75,10 @@ def is_on_npu(kernel: func.FuncOp) -> bool:
     return isinstance(target, ir.StringAttr) and target.value == "npu"
 
 
-def build_call(call: func.CallOp, kernel: func.FuncOp, machine: Machine, unit: Unit) -> Program:
-    """The program of a call, in which the constants it hands over have their values. Raises UnsupportedError."""
+def known_operands(call: func.CallOp, unit: Unit) -> dict[int, np.ndarray]:
+    """The values of the constants a call hands over, by the number of the operand."""
     values = ((number, constant_value(operand, unit)) for number, operand in enumerate(call.operands))
-    return build_kernel(kernel, machine, constants={number: value for number, value in values if value is not None})
+    return {number: value for number, value in values if value is not None}
 
 
 def _copy(kernel: func.FuncOp, name: str, target: str) -> func.FuncOp:

@@ -12,13 +12,12 @@ from mlir.dialects import func
 from aiopt.dialects.ext import Operation, type_of
 from aiopt.passes.base import functions
 from aiopt.passes.report import of_call, of_kernel
-from aiopt.passes.rewrite import constant_value
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import OptionError
 from aiopt.support.kernel_cache import KernelCache
 from aiopt.targets.base import BuiltPart, Device
-from aiopt.targets.npu.build import can_run
-from aiopt.targets.npu.check_kernels import CheckKernels, build_call
+from aiopt.targets.npu.build import build_kernel, can_run
+from aiopt.targets.npu.check_kernels import CheckKernels, known_operands
 from aiopt.targets.npu.device import NpuPart
 from aiopt.targets.npu.link import Call, link
 from aiopt.targets.npu.machine import Machine, find_machine, presets
@@ -42,8 +41,8 @@ class NpuTarget(Device):
         find_machine(machine)
         return NpuTarget(machine)
 
-    def refusal(self, op: Operation) -> str | None:
-        return can_run(op)
+    def refusal(self, op: Operation, unit: Unit) -> str | None:
+        return can_run(op, unit)
 
     def check_kernels(self, otherwise: str) -> list[str]:
         return [str(CheckKernels(machine=self.machine, otherwise=otherwise))]
@@ -73,8 +72,9 @@ class NpuTarget(Device):
 
 
 def _call(op: func.CallOp, kernel: func.FuncOp, machine: Machine, unit: Unit) -> Call:
-    inputs = [_behind_views(value) for value in op.operands if constant_value(value, unit) is None]
-    return Call(build_call(op, kernel, machine, unit), inputs, list(op.results))
+    known = known_operands(op, unit)
+    inputs = [_behind_views(value) for number, value in enumerate(op.operands) if number not in known]
+    return Call(build_kernel(kernel, machine, constants=known), inputs, list(op.results))
 
 
 def _behind_views(value: ir.Value) -> ir.Value:

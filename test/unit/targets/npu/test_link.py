@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 from aiopt.support.types import TensorType
-from aiopt.targets.npu.chain import lower_chain
 from aiopt.targets.npu.isa import Fence
-from aiopt.targets.npu.layer import MatMul
 from aiopt.targets.npu.link import Call, Linked, link
 from aiopt.targets.npu.machine import find_machine
 from aiopt.targets.npu.program import Program
 from aiopt.targets.npu.simulator import simulate
 from aiopt.targets.npu.verify import verify
+from unit.targets.npu.kernels import Dense, chain_program
 
 EDGE = find_machine("edge16")
 
 
 def _program(rows: int, *sizes: int, seed: int = 0) -> Program:
     pick = np.random.default_rng(seed)
-    layers = [MatMul(pick.standard_normal(shape).astype(np.float32)) for shape in zip(sizes, sizes[1:], strict=False)]
-    return lower_chain(TensorType((rows, sizes[0]), "f32"), layers, EDGE)
+    layers = [Dense(pick.standard_normal(shape).astype(np.float32)) for shape in itertools.pairwise(sizes)]
+    return chain_program(TensorType((rows, sizes[0]), "f32"), layers, EDGE)
 
 
 def _output(program: Program, x: np.ndarray) -> np.ndarray:
-    return simulate(program, EDGE, {"x": x}).outputs["y"]
+    return simulate(program, EDGE, {"x": x}).outputs["result0"]
 
 
 def _type(*shape: int) -> TensorType:
