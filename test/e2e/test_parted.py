@@ -116,7 +116,7 @@ def test_a_file_holds_all_parts(mlp: Net, x: np.ndarray, tmp_path: Path) -> None
     with pytest.raises(AioptError, match="net 'mlp' has been closed"):
         loaded.run({"x": x})
     data = bytearray((tmp_path / "net.aio").read_bytes())
-    data[-1] ^= 1
+    data[data.index(b"NPUB")] ^= 1
     (tmp_path / "net.aio").write_bytes(data)
     with pytest.raises(ModelError, match="damaged"):
         aiopt.load(tmp_path / "net.aio")
