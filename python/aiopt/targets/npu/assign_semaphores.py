@@ -23,7 +23,7 @@ from aiopt.targets.npu.lifetimes import buffers_of
 from aiopt.targets.npu.machine import Machine
 from aiopt.targets.npu.program import Program, Tensor
 from aiopt.targets.npu.synchronize import synchronize
-from aiopt.targets.npu.tile_blocks import ADDRESS, MEMORIES, address_of, is_tiled
+from aiopt.targets.npu.tile_blocks import ADDRESS, MEMORIES, Blocks, address_of, is_tiled
 from aiopt.targets.npu.tile_instructions import instructions_of
 
 
@@ -62,9 +62,10 @@ def read_tiles(function: func.FuncOp, unit: Unit, machine: Machine) -> Program:
                 raise IRError(f"{where}: the value of a constant is not known")
             data[address] = array.tobytes()
     body: list[Instruction] = []
+    blocks = Blocks()
     for op in function.entry_block.operations:
         if isinstance(op, TileOp):
-            body += instructions_of(op, addresses)
+            body += instructions_of(op, blocks, addresses)
     dram_bytes = from_attribute(function.attributes[DRAM_BYTES])
     sizes = {Memory.DRAM: dram_bytes, Memory.SPAD: machine.spad_bytes, Memory.ACC: machine.acc_bytes}
     inputs, outputs = _tensors(function, addresses)

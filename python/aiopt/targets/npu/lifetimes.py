@@ -7,7 +7,7 @@ from mlir.dialects import func, memref
 
 from aiopt.dialects.npu import TileOp, WaitOp
 from aiopt.passes.rewrite import users
-from aiopt.targets.npu.tile_blocks import is_buffer, is_transfer, reads, writes
+from aiopt.targets.npu.tile_blocks import Blocks, is_buffer, is_transfer
 
 
 def buffers_of(function: func.FuncOp) -> list[ir.Value]:
@@ -24,6 +24,7 @@ def lifetimes(function: func.FuncOp) -> dict[ir.Value, tuple[int, int]]:
     order = list(function.entry_block.operations)
     position = {op.operation: number for number, op in enumerate(order)}
     found: dict[ir.Value, tuple[int, int]] = {}
+    blocks = Blocks()
     for number, op in enumerate(order):
         if not isinstance(op, TileOp):
             continue
@@ -31,7 +32,7 @@ def lifetimes(function: func.FuncOp) -> dict[ir.Value, tuple[int, int]]:
         if is_transfer(op):
             waits = [user.operation for user in users(op.operation.results[0]) if isinstance(user, WaitOp)]
             end = max((position[wait] for wait in waits), default=len(order) - 1)
-        for _, block in (*reads(op), *writes(op)):
+        for block in blocks.of(op).values():
             first, last = found.get(block.root, (number, end))
             found[block.root] = (min(first, number), max(last, end))
     for buffer in buffers_of(function):

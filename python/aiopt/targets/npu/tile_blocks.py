@@ -8,7 +8,8 @@ import numpy as np
 from mlir import ir
 from mlir.dialects import bufferization, func, memref
 
-from aiopt.dialects.ext import BufferType, buffer_type
+from aiopt.dialects.constraints import AnyMemRef
+from aiopt.dialects.ext import BufferType, Slot, buffer_type
 from aiopt.dialects.npu import ACC, DRAM, SPAD, StartLoadOp, StartStoreOp, TileMatMulOp, TileOp
 from aiopt.support.types import item_bytes
 from aiopt.targets.npu.access import Memory
@@ -100,22 +101,34 @@ def block_of(value: ir.Value) -> Block:
     return Block(root_of(value), kind, kind.offset * size, rows, kind.shape[-1] * size, stride)
 
 
-def reads(op: TileOp) -> list[tuple[str, Block]]:
-    """The blocks an op reads, with the names of the operands."""
-    accumulates = isinstance(op, TileMatMulOp) and op.python_attributes().get("accumulate", False)
-    return [(name, block_of(value)) for name, value in _buffers(op) if name != op.written or accumulates]
+class Blocks:
+    """The blocks of one function; a view that many ops use is looked at once."""
+
+    def __init__(self) -> None:
+        self._known: dict[ir.Value, Block] = {}
+
+    def of(self, op: TileOp) -> dict[str, Block]:
+        """The blocks of an op by operand; absent ones are not there."""
+        groups = zip(op.operand_slots, op.operand_groups(), strict=True)
+        return {slot.name: self._block(value) for slot, value in groups if value is not None and _is_memref(slot)}
+
+    def accesses(self, op: TileOp) -> list[tuple[str, bool, Block]]:
+        """What an op reads, then what it writes: the operand, whether it is written, the block."""
+        blocks = self.of(op)
+        accumulates = isinstance(op, TileMatMulOp) and op.python_attributes().get("accumulate", False)
+        read = [(name, False, block) for name, block in blocks.items() if name != op.written or accumulates]
+        return read + [(name, True, block) for name, block in blocks.items() if name == op.written]
+
+    def _block(self, value: ir.Value) -> Block:
+        if value not in self._known:
+            self._known[value] = block_of(value)
+        return self._known[value]
 
 
-def writes(op: TileOp) -> list[tuple[str, Block]]:
-    """The block an op writes, with the name of the operand; none for a wait."""
-    return [(name, block_of(value)) for name, value in _buffers(op) if name == op.written]
+def _is_memref(slot: Slot) -> bool:
+    return issubclass(slot.constraint, AnyMemRef)
 
 
 def is_transfer(op: ir.OpView) -> bool:
     """True for an op that goes on until its token is waited for."""
     return isinstance(op, (StartLoadOp, StartStoreOp))
-
-
-def _buffers(op: TileOp) -> list[tuple[str, ir.Value]]:
-    groups = zip(op.operand_slots, op.operand_groups(), strict=True)
-    return [(slot.name, value) for slot, value in groups if value is not None and isinstance(value.type, ir.MemRefType)]

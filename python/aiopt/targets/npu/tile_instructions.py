@@ -30,18 +30,14 @@ from aiopt.targets.npu.isa import (
     Vec,
     VectorOp,
 )
-from aiopt.targets.npu.tile_blocks import Block, block_of
+from aiopt.targets.npu.tile_blocks import Block, Blocks
 
 _SPACES = {Memory.SPAD: Space.SPAD, Memory.ACC: Space.ACC}
 
 
-def instructions_of(op: TileOp, addresses: Mapping[ir.Value, int]) -> list[Instruction]:
+def instructions_of(op: TileOp, known: Blocks, addresses: Mapping[ir.Value, int]) -> list[Instruction]:
     """The instructions of an op; `addresses` are those of the buffers."""
-    blocks = {
-        slot.name: block_of(value)
-        for slot, value in zip(op.operand_slots, op.operand_groups(), strict=True)
-        if value is not None and isinstance(value.type, ir.MemRefType)
-    }
+    blocks = known.of(op)
     places = {name: addresses[block.root] + block.start for name, block in blocks.items()}
     return _RULES[type(op)](blocks, places, op.python_attributes())
 

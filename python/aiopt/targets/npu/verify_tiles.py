@@ -23,13 +23,13 @@ from aiopt.targets.npu.lifetimes import buffers_of, lifetimes
 from aiopt.targets.npu.machine import Machine
 from aiopt.targets.npu.tile_blocks import (
     MEMORIES,
+    Block,
+    Blocks,
     address_of,
     is_buffer,
     is_tiled,
     is_transfer,
     is_view,
-    reads,
-    writes,
 )
 
 _PLAIN = (ConstantOp, arith.ConstantOp, func.ReturnOp)  # ops beside buffers, views and those of the tier
@@ -81,9 +81,13 @@ def _op_problems(function: func.FuncOp, machine: Machine) -> Iterator[str]:
                 )
 
 
+_Accesses = list[tuple[str, bool, Block]]  # operand, whether it is written, block
+
+
 def _transfer_problems(function: func.FuncOp) -> Iterator[str]:
     """Tokens that are not waited for once, and accesses while a transfer is under way."""
-    under_way: dict[ir.Value, TileOp] = {}
+    blocks = Blocks()
+    under_way: dict[ir.Value, tuple[TileOp, _Accesses]] = {}
     done: set[ir.Value] = set()
     for op in function.entry_block.operations:
         if isinstance(op, WaitOp):
@@ -92,22 +96,22 @@ def _transfer_problems(function: func.FuncOp) -> Iterator[str]:
             under_way.pop(op.token, None)
             done.add(op.token)
         elif isinstance(op, TileOp):
-            for transfer in under_way.values():
-                yield from _conflicts(op, transfer)
+            found = blocks.accesses(op)
+            for transfer, others in under_way.values():
+                yield from _conflicts(op, found, transfer, others)
             if is_transfer(op):
-                under_way[op.operation.results[0]] = op
-    for transfer in under_way.values():
+                under_way[op.operation.results[0]] = op, found
+    for transfer, _ in under_way.values():
         yield f"{transfer.operation.name} is never waited for {_at(transfer)}"
 
 
-def _conflicts(op: TileOp, transfer: TileOp) -> Iterator[str]:
-    mine = [(name, "reads", block) for name, block in reads(op)] + [(n, "writes", b) for n, b in writes(op)]
-    theirs = [("reads", block) for _, block in reads(transfer)] + [("writes", block) for _, block in writes(transfer)]
-    for (name, verb, block), (other_verb, other) in itertools.product(mine, theirs):
-        if "writes" in (verb, other_verb) and block.overlaps(other):
+def _conflicts(op: TileOp, found: _Accesses, transfer: TileOp, others: _Accesses) -> Iterator[str]:
+    verbs = {False: "reads", True: "writes"}
+    for (name, write, block), (_, other_write, other) in itertools.product(found, others):
+        if (write or other_write) and block.overlaps(other):
             yield (
-                f"{op.operation.name} {verb} {name}, which {transfer.operation.name} {_at(transfer)} {other_verb}, "
-                f"before that is waited for {_at(op)}"
+                f"{op.operation.name} {verbs[write]} {name} before the {transfer.operation.name} {_at(transfer)} that "
+                f"{verbs[other_write]} it is waited for {_at(op)}"
             )
 
 
