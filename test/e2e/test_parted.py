@@ -139,6 +139,7 @@ def test_a_file_is_run_without_the_compiler(mlp: Net, x: np.ndarray, tmp_path: P
 
 
 def test_the_cache_knows_machines_apart(mlp_file: Path, x: np.ndarray, monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("AIOPT_CACHE", "1")
     monkeypatch.setenv("AIOPT_CACHE_DIR", str(tmp_path))
     nets = [aiopt.compile(mlp_file, target="npu,cpu", machine=machine) for machine in ("edge16", "edge16", "mid32")]
     assert [net.report()["cache"] for net in nets] == ["miss", "hit", "miss"]

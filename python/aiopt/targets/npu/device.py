@@ -9,7 +9,6 @@ import numpy as np
 
 from aiopt.runtime.stored_part import StoredPart
 from aiopt.targets.npu import npub
-from aiopt.targets.npu.link import Linked
 from aiopt.targets.npu.machine import Machine
 from aiopt.targets.npu.program import Program, ProgramError
 from aiopt.targets.npu.simulator import Result, simulate
@@ -29,13 +28,16 @@ class NpuPart:
         return ""
 
     @staticmethod
-    def build(linked: Linked, kernels: list[str], machine: Machine) -> NpuPart:
-        """The part of a linked program, which is run once to count its cycles: they do not depend on the numbers."""
-        zeros = {tensor.name: np.zeros(tensor.type.shape, tensor.type.dtype) for tensor in linked.program.inputs}
-        ends = _run(linked.program, machine, zeros).fence_cycles
-        stops = [ends[fence] for fence in linked.fences]
+    def build(program: Program, fences: Sequence[int], kernels: list[str], machine: Machine) -> NpuPart:
+        """The part of a program, which is run once to count its cycles: they do not depend on the numbers.
+
+        fences: which of its fences (or its halt) ends each of the kernels.
+        """
+        zeros = {tensor.name: np.zeros(tensor.type.shape, tensor.type.dtype) for tensor in program.inputs}
+        ends = _run(program, machine, zeros).fence_cycles
+        stops = [ends[fence] for fence in fences]
         cycles = [stop - start for start, stop in zip([0, *stops], stops, strict=False)]
-        return NpuPart(machine, linked.program, kernels, cycles)
+        return NpuPart(machine, program, kernels, cycles)
 
     def timed(self, inputs: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[float]]:
         """The results, and what the cycles of each kernel take at the machine's clock."""

@@ -59,7 +59,7 @@ class NpuTarget(Device):
         programs = [_call(op, called[op.callee.value], machine, unit) for op in calls]
         inputs: dict[Hashable, Any] = {value: type_of(value) for value in main.arguments}
         linked = link(programs, inputs, {value: type_of(value) for value in ops[-1].operands}, machine)
-        part = NpuPart.build(linked, [op.callee.value for op in calls], machine)
+        part = NpuPart.build(linked.program, linked.fences, [op.callee.value for op in calls], machine)
         cycles = zip(calls, part.cycles, strict=True)
         entries = [_entry(op, called[op.callee.value], count, machine) for op, count in cycles]
         report = {"kernels": entries, "launches": len(entries), "dram_bytes": part.program.dram_bytes}
