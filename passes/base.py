@@ -12,7 +12,7 @@ from mlir.dialects import func
 
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
-from aiopt.support.errors import OptionError
+from aiopt.support.errors import CompileError, OptionError
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,14 @@ def functions(module: ir.Module) -> list[func.FuncOp]:
     """The functions of a module that have a body."""
     found = [op for op in module.body.operations if isinstance(op, func.FuncOp)]
     return [function for function in found if not function.is_external]
+
+
+def main_function(module: ir.Module, user: str) -> func.FuncOp:
+    """@main. Raises CompileError, which names its user, if there is none."""
+    for function in functions(module):
+        if function.name.value == "main":
+            return function
+    raise CompileError(f"{user} needs a function @main")
 
 
 @cache

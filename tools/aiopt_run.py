@@ -335,9 +335,9 @@ def _run_reference(model: Path | bytes, inputs: Arrays) -> Arrays:
     shapes = {name: array.shape for name, array in inputs.items()}
     unit = driver.load_unit(model, io.new_context(), shapes)
     adopt(unit)
-    if unit.level not in (Level.GRAPH, Level.KERNELS):
+    if unit.level not in (Level.GRAPH, Level.KERNELS, Level.PARTS):
         level = unit.level.value if unit.level else "none"
-        raise OptionError(f"--compare reference takes IR of level graph or kernels, this is at level {level}")
+        raise OptionError(f"--compare reference takes IR of level graph, kernels or parts, this is at level {level}")
     return interpret(unit.module, unit.weights, inputs)
 
 

@@ -10,10 +10,10 @@ from mlir import ir
 from mlir.dialects import func
 
 from aiopt.dialects import ext
-from aiopt.dialects.ai import AiDialect, Trait
+from aiopt.dialects.ai import AiDialect, IdentityOp, Trait
 from aiopt.passes.base import FunctionPass
 from aiopt.passes.graph import placement
-from aiopt.passes.rewrite import PARTITION, TARGET, WHY
+from aiopt.passes.rewrite import PARTITION, TARGET, WHY, defining
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
 from aiopt.support.arguments import did_you_mean
@@ -42,7 +42,7 @@ class AssignTarget(FunctionPass):
 
     Before: `ai` ops. After: each but the constants has `ai.target`, the first target of the option that can run it,
     `ai.why`, why those before do not, and `ai.partition`, the number of the largest convex set of ops of one target it
-    belongs to.
+    belongs to. What is returned and no op computes goes through an `ai.identity`, which some target has to run.
     Options: target, names in order of preference (`npu,cpu`); deny, ops a target may not run (`npu:ai.softmax,...`).
     """
 
@@ -53,6 +53,7 @@ class AssignTarget(FunctionPass):
 
     def run_on_function(self, function: func.FuncOp, unit: Unit) -> None:
         order, denied = self._order(), self._denied()
+        _copy_returned(function)
         ops = [op for op in ext.operations(function) if isinstance(op, ext.Operation)]
         ops = [op for op in ops if Trait.CONSTANT not in op.traits]
 
@@ -62,10 +63,12 @@ class AssignTarget(FunctionPass):
         choices = placement.choose_targets(len(ops), order, {target: refusal(target) for target in order})
         placed: list[str] = []
         for op, choice in zip(ops, choices, strict=True):
-            why = "; ".join(f"{target}: {reason}" for target, reason in choice.refusals.items())
+            name = op.OPERATION_NAME
             if choice.target is None:
-                what = f"no target of {self.target} runs {op.OPERATION_NAME}"
-                raise UnsupportedError(f"{self.name}: {what} (at {ext.describe(op.location)}): {why}")
+                why = "; ".join(f"{target}: {reason}" for target, reason in choice.refusals.items())
+                what = f"no target of {self.target} runs {name} (at {ext.describe(op.location)})"
+                raise UnsupportedError(f"{self.name}: {what}: {why}")
+            why = "; ".join(f"{target}: {name}: {reason}" for target, reason in choice.refusals.items())
             if why:
                 op.operation.attributes[WHY] = ir.StringAttr.get(why)
             placed.append(choice.target)
@@ -94,3 +97,15 @@ class AssignTarget(FunctionPass):
                 raise OptionError(f"{self.name}: option 'deny' names no op '{op}'{did_you_mean(op, known)}")
             denied.add((target, op))
         return denied
+
+
+def _copy_returned(function: func.FuncOp) -> None:
+    """Put an `ai.identity` before each returned value that is an argument or a constant."""
+    *_, end = function.entry_block.operations
+    for index, value in enumerate(list(end.operands)):
+        owner = defining(value)
+        computed = isinstance(owner, ext.Operation) and Trait.CONSTANT not in owner.traits
+        if not computed:
+            location = end.location if owner is None else owner.location
+            copy = IdentityOp(value, loc=location, ip=ir.InsertionPoint(end))
+            end.operands[index] = copy.operation.results[0]

@@ -11,7 +11,7 @@ from mlir.dialects import arith, func
 
 from aiopt.dialects import ext
 from aiopt.dialects.ai import IdentityOp, Trait
-from aiopt.passes.base import Pass, functions
+from aiopt.passes.base import Pass, main_function
 from aiopt.passes.graph.group_kernels import GROUP
 from aiopt.passes.rewrite import (
     PARTITION,
@@ -46,9 +46,7 @@ class OutlineKernels(Pass):
     ensures: ClassVar[Level] = Level.KERNELS
 
     def run(self, unit: Unit) -> None:
-        main = next((function for function in functions(unit.module) if function.name.value == "main"), None)
-        if main is None:
-            raise CompileError(f"{self.name} needs a function @main")
+        main = main_function(unit.module, self.name)
         _give_results_buffers(main)
         groups = _groups(main)
         kernels = _Kernels(unit.module)

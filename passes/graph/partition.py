@@ -11,7 +11,7 @@ from mlir.dialects import func
 
 from aiopt.dialects import ext
 from aiopt.dialects.ai import Trait
-from aiopt.passes.base import Pass, functions
+from aiopt.passes.base import Pass, functions, main_function
 from aiopt.passes.graph import placement
 from aiopt.passes.rewrite import PARTITION, TARGET, defining, erase_dead, fused_location, users
 from aiopt.passes.spec.base import Level
@@ -35,9 +35,9 @@ class Partition(Pass):
 
     def run(self, unit: Unit) -> None:
         kernels = {function.name.value: function for function in functions(unit.module)}
-        main = kernels["main"]
+        main = main_function(unit.module, self.name)
         calls = [op for op in main.entry_block.operations if isinstance(op, func.CallOp)]
-        targets = [_target_of(kernels[call.callee.value]) for call in calls]
+        targets = [_target_of(kernels.get(call.callee.value), call) for call in calls]
         index = {call.operation: number for number, call in enumerate(calls)}
         reads = [[index[source] for source in _sources(call) if source in index] for call in calls]
         parts = placement.partition(targets, reads)
@@ -49,10 +49,10 @@ class Partition(Pass):
         erase_dead(unit.module)
 
 
-def _target_of(kernel: func.FuncOp) -> str:
-    target = kernel.attributes.get(TARGET)
+def _target_of(kernel: func.FuncOp | None, call: func.CallOp) -> str:
+    target = None if kernel is None else kernel.attributes.get(TARGET)
     if not isinstance(target, ir.StringAttr):
-        raise CompileError(f"kernel @{kernel.name.value} has no {TARGET}: run ai-assign-target before ai-partition")
+        raise CompileError(f"kernel @{call.callee.value} has no {TARGET}: run ai-assign-target before ai-partition")
     return target.value
 
 

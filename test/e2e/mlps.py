@@ -30,7 +30,9 @@ def _model(name: str, nodes: Sequence[onnx.NodeProto], inputs: dict, outputs: di
     return helper.make_model(graph, ir_version=8, opset_imports=[opset]).SerializeToString()
 
 
-def float_mlp(rows: int = 24, sizes: Sequence[int] = (70, 90, 40, 10), seed: int = 0) -> tuple[bytes, list[np.ndarray]]:
+def float_mlp(
+    rows: int | str = 24, sizes: Sequence[int] = (70, 90, 40, 10), seed: int = 0
+) -> tuple[bytes, list[np.ndarray]]:
     """relu(x @ w + b) again and again, tanh before the last product, softmax behind it; and w0, b0, w1, b1, ...
 
     Outputs: `features`, what goes into tanh, `logits` and `y`.
@@ -60,6 +62,17 @@ def float_mlp(rows: int = 24, sizes: Sequence[int] = (70, 90, 40, 10), seed: int
     }
     model = _model("mlp", nodes, {"x": (TensorProto.FLOAT, [rows, sizes[0]])}, outputs, arrays)
     return model, list(arrays.values())
+
+
+def returning_model() -> bytes:
+    """A product of x and a weight, returned twice, beside x and a constant."""
+    arrays = {"w": np.arange(12, dtype=np.float32).reshape(3, 4), "constant": np.arange(5, dtype=np.float32)}
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["product"], name="MatMul")]
+    copies = {"y": "product", "again": "product", "input": "x", "five": "constant"}
+    nodes += [helper.make_node("Identity", [value], [name], name=f"Identity_{name}") for name, value in copies.items()]
+    shapes = {"y": [2, 4], "again": [2, 4], "input": [2, 3], "five": [5]}
+    outputs = {name: (TensorProto.FLOAT, shape) for name, shape in shapes.items()}
+    return _model("returning", nodes, {"x": (TensorProto.FLOAT, [2, 3])}, outputs, arrays)
 
 
 @cache

@@ -16,10 +16,16 @@ import numpy as np
 import pytest
 
 import aiopt
+from aiopt import driver
+from aiopt.passes import io
 from aiopt.runtime.base import Net
 from aiopt.support.compare import TOLERANCE, relative_difference, run_onnxruntime
-from aiopt.support.errors import AioptError, InputError, ModelError, OptionError, UnsupportedError
+from aiopt.support.errors import AioptError, CompileError, InputError, ModelError, OptionError, UnsupportedError
+from aiopt.support.kernel_cache import KernelCache
+from aiopt.targets import find_target
+from aiopt.targets.cpu.target import CpuTarget
 from aiopt.targets.npu.machine import Machine, find_machine
+from aiopt.targets.parted import PartedTarget
 from e2e import mlps
 from e2e.commands import command, error_of
 
@@ -81,9 +87,9 @@ def test_the_report_says_where_and_why(mlp: Net) -> None:
         assert kernel["cycles"] > 0
         mhz = find_machine(report["parts"][0]["machine"]).mhz
         assert kernel["seconds"] == pytest.approx(kernel["cycles"] / (mhz * 1e6))
-    for node in ("Tanh", "Softmax"):
+    for node, op in (("Tanh", "ai.tanh"), ("Softmax", "ai.softmax")):
         assert placed[node]["target"] == "cpu"
-        assert placed[node]["why"] == "npu: the NPU has no instruction for it"
+        assert placed[node]["why"] == f"npu: {op}: the NPU has no instruction for it"
         assert "cycles" not in placed[node]
     for part in report["parts"]:
         if part["target"] == "npu":
@@ -170,18 +176,66 @@ def test_the_command_says_what_ran_where(mlp_file: Path, tmp_path: Path) -> None
     words = ["--target=npu,cpu", "--machine=mid32", "--no-cache"]
     done = command("aiopt-run", mlp_file, *words, "--repeat=1", "--compare=onnxruntime")
     assert done.returncode == 0, done.stderr
-    assert "kernel tanh_2 (Tanh): cpu (npu: the NPU has no instruction for it)\n" in done.stdout
+    assert "kernel tanh_2 (Tanh): cpu (npu: ai.tanh: the NPU has no instruction for it)\n" in done.stdout
     assert " at 800 MHz on mid32 (simulated), in 2 parts\n" in done.stdout
     done = command("aiopt-compile", mlp_file, *words, "-o", tmp_path / "net.aio")
     assert done.returncode == 0, done.stderr
     info = command("aiopt-run", "--info", tmp_path / "net.aio").stdout
-    assert "kernel tanh_2 (Tanh): cpu (npu: the NPU has no instruction for it)\n" in info
+    assert "kernel tanh_2 (Tanh): cpu (npu: ai.tanh: the NPU has no instruction for it)\n" in info
     facts = json.loads(command("aiopt-run", tmp_path / "net.aio", "--repeat=1", "--json").stdout)
     assert [part["target"] for part in facts["parts"]] == ["npu", "cpu", "npu", "cpu"]
     message = error_of("aiopt-run", tmp_path / "net.aio", "--target=cpu")
     assert "a compiled net is for its target" in message
     message = error_of("aiopt-compile", mlp_file, *words, "--emit=so", "-o", tmp_path / "net.so")
     assert "--emit=so takes nets on the CPU alone" in message
+
+
+def test_text_of_every_level_goes_on(mlp_file: Path, x: np.ndarray, tmp_path: Path) -> None:
+    target = find_target("npu,cpu", "edge16")
+    want = aiopt.compile(mlp_file, target="npu,cpu", machine="edge16", cache=False)(x)
+    path = mlp_file
+    for number, stage in enumerate(target.stages()):
+        text = tmp_path / f"{number}.mlir"
+        done = command("aiopt", path, "-p", stage.pipeline, "-o", text)
+        assert done.returncode == 0, done.stderr
+        assert f'ai.level = "{stage.target.value}"' in text.read_text()
+        net = aiopt.compile(text, target="npu,cpu", machine="edge16")
+        assert all(np.array_equal(have, expected) for have, expected in zip(net(x), want, strict=True))
+        path = text
+    done = command("aiopt-run", path, "--target=npu,cpu", "--machine=edge16", "--repeat=1", "--compare=reference")
+    assert done.returncode == 0, done.stderr
+    with pytest.raises(CompileError, match="takes IR of level kernels, but this is parts"):
+        aiopt.compile(path)
+    with pytest.raises(CompileError, match="@part_0_npu is for target 'npu', and this is compiled for cpu"):
+        PartedTarget([CpuTarget()]).build(driver.load_unit(path, io.new_context()), KernelCache())
+
+
+def test_open_dimensions_are_compiled_at_the_first_call(x: np.ndarray) -> None:
+    model, _ = mlps.float_mlp("rows", SIZES)
+    net = aiopt.compile(model, target="npu,cpu", machine="mid32", cache=False)
+    for rows in (1, ROWS):
+        outputs, references = net.run({"x": x[:rows]}), run_onnxruntime(model, {"x": x[:rows]})
+        assert all(relative_difference(outputs[name], want) <= TOLERANCE for name, want in references.items())
+        assert net.report()["parts"][0]["target"] == "npu"
+
+
+def test_what_no_op_computes_is_returned_by_some_target() -> None:
+    """An input, a constant, and one product twice."""
+    model = mlps.returning_model()
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    net = aiopt.compile(model, target="npu,cpu", machine="edge16", cache=False)
+    outputs, references = net.run({"x": x}), run_onnxruntime(model, {"x": x})
+    assert list(outputs) == list(references)
+    for name, want in references.items():
+        assert np.array_equal(outputs[name], want), name
+
+
+def test_mixed_precision_leaves_low_products_to_the_cpu(mlp_file: Path) -> None:
+    net = aiopt.compile(mlp_file, target="npu,cpu", machine="edge16", amp="bf16", cache=False)
+    report = net.report()
+    assert report["amp"]["contractions"] == 3
+    assert {kernel["target"] for kernel in report["kernels"]} == {"cpu"}
+    assert any("its operands are bf16, not f32" in kernel.get("why", "") for kernel in report["kernels"])
 
 
 @pytest.mark.parametrize(

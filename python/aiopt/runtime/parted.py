@@ -159,8 +159,16 @@ def from_artifact(
     stored: Artifact, report: Mapping[str, Any], threads: int, loaders: Mapping[str, Loader]
 ) -> PartedNet:
     """The net of a file; loaders: what makes a part, by target. Raises ModelError, and what they raise."""
+    name = stored.header["name"]
+    try:
+        return _assemble(stored, report, threads, loaders)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"the compiled net '{name}' is damaged ({error}): write or copy it again") from error
+
+
+def _assemble(stored: Artifact, report: Mapping[str, Any], threads: int, loaders: Mapping[str, Loader]) -> PartedNet:
     header = stored.header
-    types = tuple(
+    inputs, outputs = (
         {name: TensorType(tuple(shape), element) for name, shape, element in header[role]}
         for role in ("inputs", "outputs")
     )
@@ -170,4 +178,4 @@ def from_artifact(
             raise ModelError(f"'{header['name']}' has a part for '{part.target}', which this aiopt does not have")
         reads, writes = tuple(entry["reads"]), tuple(entry["writes"])
         steps.append(Step(loaders[part.target](part, threads), reads, writes))
-    return PartedNet(header["name"], types, steps, header["results"], report, threads)
+    return PartedNet(header["name"], (inputs, outputs), steps, header["results"], report, threads)

@@ -23,7 +23,7 @@ def parts_table(report: Mapping[str, Any]) -> list[str]:
 
 
 def _kernel(entry: Mapping[str, Any]) -> str:
-    """`kernel softmax_4 (Softmax_9): cpu (npu: the NPU has no instruction for it)`"""
+    """`kernel softmax_4 (Softmax_9): cpu (npu: ai.softmax: the NPU has no instruction for it)`"""
     nodes = f" ({'+'.join(entry['nodes'])})" if entry["nodes"] else ""
     cycles = f", {entry['cycles']} cycles, {entry['seconds'] * 1e6:.1f} us" if "cycles" in entry else ""
     why = f" ({entry['why']})" if "why" in entry else ""

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from aiopt.runtime.artifact import Artifact
-from aiopt.support.errors import ModelError
 
 _ALIGNMENT = 64
 _NONE = np.empty(0, np.uint8)
@@ -39,17 +38,12 @@ def pack(parts: Sequence[StoredPart]) -> tuple[list[dict[str, Any]], list[bytes]
 
 
 def unpack(stored: Artifact) -> Iterator[StoredPart]:
-    """The parts of a file; their weights are views of it. Raises ModelError if they are not as `pack` wrote them."""
+    """The parts of a file; their weights are views of it. Raises KeyError, TypeError or ValueError for others."""
     first = 0
     for entry in stored.header["parts"]:
-        try:
-            (offset, size), count = entry["weights"], entry["objects"]
-            objects, weights = stored.objects[first : first + count], stored.weights[offset : offset + size]
-            if len(objects) != count or weights.nbytes != size:
-                raise ValueError("a part lies outside the file")
-            yield StoredPart(entry["target"], entry["facts"], objects, weights)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelError(
-                f"the compiled net '{stored.header['name']}' is damaged ({error}): compile it again"
-            ) from error
+        (offset, size), count = entry["weights"], entry["objects"]
+        objects, weights = stored.objects[first : first + count], stored.weights[offset : offset + size]
+        if len(objects) != count or weights.nbytes != size:
+            raise ValueError("a part lies outside the file")
+        yield StoredPart(entry["target"], entry["facts"], objects, weights)
         first += count

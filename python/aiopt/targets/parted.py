@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from mlir.dialects import func
 
-from aiopt.passes.base import functions
+from aiopt.passes.base import functions, main_function
 from aiopt.passes.interpret import input_types, output_types
 from aiopt.passes.pipelines import KernelsPipeline
 from aiopt.passes.spec.base import Level
@@ -52,7 +52,7 @@ class PartedTarget(Target):
         return [self._device_of(part).build_part(extract_part(unit, part), kernels) for _, part in _calls(unit)]
 
     def load(self, unit: Unit, code: Sequence[BuiltPart], threads: int, report: Mapping[str, Any]) -> PartedNet:
-        main = _main(unit)
+        main = main_function(unit.module, f"target {self.name}")
         numbers = {value: number for number, value in enumerate(main.arguments)}
         steps: list[Step] = []
         for built, (call, _) in zip(code, _calls(unit), strict=True):
@@ -73,14 +73,11 @@ class PartedTarget(Target):
         return self._devices[name]
 
 
-def _main(unit: Unit) -> func.FuncOp:
-    return next(function for function in functions(unit.module) if function.name.value == "main")
-
-
 def _calls(unit: Unit) -> list[tuple[func.CallOp, func.FuncOp]]:
     """The calls of @main and the parts they call."""
     parts = {function.name.value: function for function in functions(unit.module)}
-    calls = [op for op in _main(unit).entry_block.operations if isinstance(op, func.CallOp)]
+    main = parts["main"]
+    calls = [op for op in main.entry_block.operations if isinstance(op, func.CallOp)]
     return [(call, parts[call.callee.value]) for call in calls]
 
 

@@ -10,8 +10,10 @@ import numpy as np
 from mlir import ir
 from mlir.dialects import func
 
-from aiopt.passes.base import Pass, functions
-from aiopt.passes.rewrite import TARGET, WHY, constant_value
+from aiopt.dialects.ai import Trait
+from aiopt.dialects.ext import Operation, type_of
+from aiopt.passes.base import Pass, functions, main_function
+from aiopt.passes.rewrite import TARGET, WHY, constant_value, defining
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import OptionError, UnsupportedError
@@ -39,10 +41,12 @@ class CheckKernels(Pass):
             raise OptionError(f"{self.name}: option 'otherwise' must name another target than npu")
         kernels = {function.name.value: function for function in functions(unit.module)}
         moved: dict[str, str] = {}
-        for call in list(kernels["main"].entry_block.operations):
-            if isinstance(call, func.CallOp) and is_on_npu(kernels[call.callee.value]):
+        main = main_function(unit.module, self.name)
+        calls = [op for op in main.entry_block.operations if isinstance(op, func.CallOp)]
+        for call in calls:
+            if call.callee.value in kernels and is_on_npu(kernels[call.callee.value]):
                 self._check(call, kernels, moved, machine, unit)
-        called = {call.callee.value for call in kernels["main"].entry_block.operations if isinstance(call, func.CallOp)}
+        called = {call.callee.value for call in calls}
         for name, function in kernels.items():
             if is_on_npu(function) and name not in called:
                 function.operation.erase()
@@ -77,8 +81,22 @@ def is_on_npu(kernel: func.FuncOp) -> bool:
 
 def known_operands(call: func.CallOp, unit: Unit) -> dict[int, np.ndarray]:
     """The values of the constants a call hands over, by the number of the operand."""
-    values = ((number, constant_value(operand, unit)) for number, operand in enumerate(call.operands))
+    values = ((number, _known(operand, unit)) for number, operand in enumerate(call.operands))
     return {number: value for number, value in values if value is not None}
+
+
+def source_of(value: ir.Value) -> ir.Value:
+    """What the value is a view of: the same bytes."""
+    owner = defining(value)
+    while isinstance(owner, Operation) and Trait.VIEW in owner.traits:
+        value = owner.operation.operands[0]
+        owner = defining(value)
+    return value
+
+
+def _known(value: ir.Value, unit: Unit) -> np.ndarray | None:
+    array = constant_value(source_of(value), unit)
+    return None if array is None else array.reshape(type_of(value).shape)
 
 
 def _copy(kernel: func.FuncOp, name: str, target: str) -> func.FuncOp:

@@ -6,7 +6,6 @@ from collections.abc import Hashable
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-from mlir import ir
 from mlir.dialects import func
 
 from aiopt.dialects.ext import Operation, type_of
@@ -17,7 +16,7 @@ from aiopt.support.errors import OptionError
 from aiopt.support.kernel_cache import KernelCache
 from aiopt.targets.base import BuiltPart, Device
 from aiopt.targets.npu.build import build_kernel, can_run
-from aiopt.targets.npu.check_kernels import CheckKernels, known_operands
+from aiopt.targets.npu.check_kernels import CheckKernels, known_operands, source_of
 from aiopt.targets.npu.device import NpuPart
 from aiopt.targets.npu.link import Call, link
 from aiopt.targets.npu.machine import Machine, find_machine, presets
@@ -73,15 +72,8 @@ class NpuTarget(Device):
 
 def _call(op: func.CallOp, kernel: func.FuncOp, machine: Machine, unit: Unit) -> Call:
     known = known_operands(op, unit)
-    inputs = [_behind_views(value) for number, value in enumerate(op.operands) if number not in known]
+    inputs = [source_of(value) for number, value in enumerate(op.operands) if number not in known]
     return Call(build_kernel(kernel, machine, constants=known), inputs, list(op.results))
-
-
-def _behind_views(value: ir.Value) -> ir.Value:
-    """What the value is a view of: the same bytes."""
-    while isinstance(value, ir.OpResult) and isinstance(value.owner, Operation):
-        value = value.owner.operation.operands[0]
-    return value
 
 
 def _entry(op: func.CallOp, kernel: func.FuncOp, cycles: int, machine: Machine) -> dict[str, Any]:

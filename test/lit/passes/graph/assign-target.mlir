@@ -11,9 +11,9 @@
 // DENY: error: ai-assign-target: option 'deny' takes target:op with a known target, not 'ai.relu'
 // OP: error: ai-assign-target: option 'deny' names no op 'ai.softmix'
 
-// WHY: "ai.relu"({{.*}} {ai.partition = 0 : i64, ai.target = "cpu", ai.why = "npu: denied"}
-// WHY: "ai.softmax"({{.*}}ai.target = "cpu", ai.why = "npu: the NPU has no instruction for it"
-// CALL: call @softmax_{{[0-9]}}({{.*}}ai.why = "npu: the NPU has no instruction for it"
+// WHY: "ai.relu"({{.*}} {ai.partition = 0 : i64, ai.target = "cpu", ai.why = "npu: ai.relu: denied"}
+// WHY: "ai.softmax"({{.*}}ai.target = "cpu", ai.why = "npu: ai.softmax: the NPU has no instruction for it"
+// CALL: call @softmax_{{[0-9]}}({{.*}}ai.why = "npu: ai.softmax: the NPU has no instruction for it"
 // CALL: func.func private @softmax_
 // CALL-NOT: ai.why
 // KERNELS: call @relu_{{[0-9]}}({{.*}}ai.partition = 0 : i64
