@@ -8,7 +8,8 @@
 // NEEDS: error: npu-check-kernels needs the option 'machine'
 // MACHINE: error: there is no machine 'edge17', did you mean 'edge16'?
 
-// A relu runs only behind a product: alone it goes to the other target, with the reason on its call.
+// A relu runs only behind a product: alone it goes to the other target, with the reason on its call. Weights may come
+// through views.
 // CHECK: call @matmul_0({{.*}}) : (
 // CHECK: call @relu_1_cpu({{.*}}) {ai.why = "npu: {{.*}}relu{{.*}}does not run on an NPU{{.*}}"}
 // CHECK: func.func private @matmul_0{{.*}}ai.target = "npu"
@@ -17,7 +18,8 @@
 // CHECK-NOT: @relu_1(
 module attributes {ai.level = "kernels"} {
   func.func @main(%x: tensor<4x8xf32>) -> tensor<4x2xf32> {
-    %w = arith.constant dense<0.5> : tensor<8x2xf32>
+    %v = arith.constant dense<0.5> : tensor<16xf32>
+    %w = "ai.reshape"(%v) {shape = array<i64: 8, 2>} : (tensor<16xf32>) -> tensor<8x2xf32>
     %0 = call @matmul_0(%x, %w) : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
     %1 = call @relu_1(%0) : (tensor<4x2xf32>) -> tensor<4x2xf32>
     return %1 : tensor<4x2xf32>
