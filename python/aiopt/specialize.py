@@ -7,16 +7,20 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from aiopt.runtime import signature
-from aiopt.runtime.base import Net
 from aiopt.support.checks import whole_number
 from aiopt.support.errors import AioptError, InputError
 from aiopt.support.onnx_file import Dims
 
+if TYPE_CHECKING:
+    from aiopt.runtime.base import Net
+    from aiopt.staged import StagedNet
+
+    AnyNet = Net | StagedNet
 Shapes = dict[str, tuple[int, ...]]
 _Key = tuple[tuple[int, ...], ...]
 
@@ -29,7 +33,7 @@ class SpecializingNet:
     """
 
     def __init__(
-        self, name: str, inputs: Mapping[str, Dims | None], compile_for: Callable[[Shapes], Net], keep: int
+        self, name: str, inputs: Mapping[str, Dims | None], compile_for: Callable[[Shapes], AnyNet], keep: int
     ) -> None:
         """compile_for: makes the net for the shapes of all inputs. keep: nets of how many shapes are kept.
 
@@ -40,7 +44,7 @@ class SpecializingNet:
         self._compile_for = compile_for
         self._keep = whole_number("keep", keep, 1)
         self._lock = threading.Lock()
-        self._nets: OrderedDict[_Key, Future[Net]] = OrderedDict()  # the last used one last
+        self._nets: OrderedDict[_Key, Future[AnyNet]] = OrderedDict()  # the last used one last
         self._closed = False
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -61,7 +65,7 @@ class SpecializingNet:
         """`Net.profile` of the net for these shapes."""
         return self.specialize(inputs).profile(inputs)
 
-    def specialize(self, inputs: Mapping[str, np.ndarray]) -> Net:
+    def specialize(self, inputs: Mapping[str, np.ndarray]) -> AnyNet:
         """The net for the shapes of these inputs. It stays usable when this object has forgotten it."""
         signature.check_names(self.name, self.inputs, inputs, self._describe())
         shapes = {name: _shape(name, inputs[name]) for name in self.inputs}
@@ -99,7 +103,7 @@ class SpecializingNet:
     def __repr__(self) -> str:
         return f"SpecializingNet({self.name}: {self._describe()})"
 
-    def _net(self, shapes: Shapes) -> Net:
+    def _net(self, shapes: Shapes) -> AnyNet:
         """From those kept, or compiled: by the first who asks, while others that ask for the same shapes wait."""
         key = tuple(shapes.values())
         with self._lock:
@@ -116,7 +120,7 @@ class SpecializingNet:
             self._compile(shapes, key, known)
         return known.result()
 
-    def _compile(self, shapes: Shapes, key: _Key, future: Future[Net]) -> None:
+    def _compile(self, shapes: Shapes, key: _Key, future: Future[AnyNet]) -> None:
         try:
             future.set_result(self._compile_for(shapes))
         except BaseException as error:

@@ -37,9 +37,11 @@ def onnx_op(op_type: str, *, since: int = OLDEST_OPSET, until: int = NEWEST_OPSE
     return register
 
 
-def find(op_type: str, opset: int) -> Handler | None:
-    """The handler for an operator in a model of this opset, or None."""
+def find(op_type: str, opset: int, domain: str = "") -> Handler | None:
+    """The handler for an operator in a model of this opset of its domain, or None."""
     _discover()
+    if domain:
+        return None
     return next((handler for covered, handler in _handlers.get(op_type, []) if opset in covered), None)
 
 
