@@ -9,12 +9,12 @@ from mlir import ir
 from mlir.dialects import arith, func
 
 from aiopt.dialects import ext
-from aiopt.dialects.ai import AddOp, ConstantOp, MatMulIntegerOp, QLinearMatMulOp
+from aiopt.dialects.ai import AddOp, CastOp, ConstantOp, MatMulIntegerOp, QLinearMatMulOp
 from aiopt.dialects.ext import describe, type_of
-from aiopt.passes.rewrite import constant_value, has_one_use, users
+from aiopt.passes.rewrite import constant_value
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import UnsupportedError
-from aiopt.targets.npu.rules import PRODUCTS, RELUS, can_run, centred, row_of
+from aiopt.targets.npu.rules import PRODUCTS, RELUS, can_run, centred, only_user, requantization, row_of
 
 
 @dataclass(frozen=True)
@@ -76,20 +76,21 @@ def _read_product(op: ext.Operation, unit: Unit) -> Product:
         right = _weights(op.rhs, op.rhs_zero_point, unit)
         bias = _correction(right, _value(op.lhs_zero_point, unit))
     result = op.operation.results[0]
-    follower = _only_user(result)
+    follower = only_user(result)
     if isinstance(follower, AddOp) and can_run(follower, unit) is None:
         added = row_of(follower, result)
         bias = added if bias is None else bias + _value(added, unit).reshape(-1)
-        result = follower.operation.results[0]
-        follower = _only_user(result)
+        result = follower.out
+        follower = only_user(result)
+    if isinstance(follower, CastOp) and can_run(follower, unit) is None and (after := requantization(follower)):
+        factor, zero = _value(row_of(after[0], follower.out), unit), _value(after[1].zero_point, unit)
+        requantize = Requantize(_one_or_row(factor), int(zero.flat[0]))
+        result = after[1].out
+        follower = only_user(result)
     relu = isinstance(follower, RELUS) and can_run(follower, unit) is None
     if relu:
         result = follower.operation.results[0]
     return Product(op.operation.operands[0], right, bias, requantize, relu, result, op.location)
-
-
-def _only_user(value: ir.Value) -> ir.OpView | None:
-    return users(value)[0] if has_one_use(value) else None
 
 
 def _value(value: ir.Value, unit: Unit) -> np.ndarray:
@@ -112,5 +113,9 @@ def _correction(right: np.ndarray, zero_point: np.ndarray) -> np.ndarray | None:
 
 def _factor(a_scale: np.ndarray, b_scale: np.ndarray, y_scale: np.ndarray) -> np.ndarray:
     """f32(f32(a * b) / y), of shape [] or [n]."""
-    factor = np.asarray(a_scale.reshape(-1) * b_scale.reshape(-1) / y_scale.reshape(-1), np.float32)
-    return factor.reshape(()) if factor.size == 1 else factor
+    return _one_or_row(np.asarray(a_scale.reshape(-1) * b_scale.reshape(-1) / y_scale.reshape(-1), np.float32))
+
+
+def _one_or_row(array: np.ndarray) -> np.ndarray:
+    """One number as [], else [n]."""
+    return array.reshape(() if array.size == 1 else -1)

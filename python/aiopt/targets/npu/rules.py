@@ -9,9 +9,20 @@ from mlir import ir
 from mlir.dialects import arith
 
 from aiopt.dialects import ext
-from aiopt.dialects.ai import AddOp, ConstantOp, MatMulIntegerOp, MatMulOp, MaximumOp, QLinearMatMulOp, ReluOp
+from aiopt.dialects.ai import (
+    AddOp,
+    CastOp,
+    ConstantOp,
+    MatMulIntegerOp,
+    MatMulOp,
+    MaximumOp,
+    MulOp,
+    QLinearMatMulOp,
+    QuantizeLinearOp,
+    ReluOp,
+)
 from aiopt.dialects.ext import type_of
-from aiopt.passes.rewrite import constant_value, defining, has_one_use
+from aiopt.passes.rewrite import constant_value, defining, has_one_use, users
 from aiopt.passes.unit import Unit
 
 PRODUCTS = (MatMulOp, MatMulIntegerOp, QLinearMatMulOp)
@@ -22,15 +33,16 @@ MATRIX = 2  # the rank of the right operand
 def can_run(op: ext.Operation, unit: Unit | None = None) -> str | None:
     """None if an NPU runs this op, else why not.
 
-    What follows a product (bias, relu) runs only with it: where its operand is that product, used nowhere else.
+    What follows a product (bias, requantization, relu) runs only with it: where its operand is that product, used
+    nowhere else.
     Without `unit`, which has the values of constants, a weight that turns out not to fit int8 is let pass.
     """
     rule = _RULES.get(type(op))
     return "the NPU has no instruction for it" if rule is None else rule(op, unit)
 
 
-def row_of(op: AddOp | MaximumOp, sums: ir.Value) -> ir.Value:
-    """The other operand of a bias."""
+def row_of(op: AddOp | MulOp, sums: ir.Value) -> ir.Value:
+    """The other operand of a bias or a scale."""
     return op.rhs if op.lhs == sums else op.lhs
 
 
@@ -93,6 +105,44 @@ def _bias(op: AddOp, unit: Unit | None) -> str | None:
     return "it adds no bias [n] to a product that is used nowhere else"
 
 
+def requantization(op: CastOp) -> tuple[MulOp, QuantizeLinearOp] | None:
+    """What follows a cast of sums to f32 and makes them int8: a product with the scale, then rounding (scale 1)."""
+    scaled = only_user(op.out) if type_of(op.out).element == "f32" else None
+    if not isinstance(scaled, MulOp) or not isinstance(rounded := only_user(scaled.out), QuantizeLinearOp):
+        return None
+    factor, columns = row_of(scaled, op.out), type_of(op.out).shape[-1:]
+    kind, step = type_of(factor), _small(rounded.scale)
+    fits = kind.size == 1 or (kind.shape[-1:] == columns and kind.size == columns[0])
+    rounds = rounded.input == scaled.out and step is not None and step.size == 1 and float(step.flat[0]) == 1.0
+    if not (fits and rounds and _is_constant(factor) and _is_one_constant(rounded.zero_point)):
+        return None
+    return (scaled, rounded) if type_of(rounded.out).element in ("i8", "ui8") else None
+
+
+def only_user(value: ir.Value) -> ir.OpView | None:
+    """The op that reads a value, if that is one, and once."""
+    return users(value)[0] if has_one_use(value) else None
+
+
+def _cast(op: CastOp, unit: Unit | None) -> str | None:
+    source = defining(op.input)
+    exact = isinstance(source, MatMulIntegerOp) or (isinstance(source, AddOp) and type_of(source.out).element == "i32")
+    if not exact or can_run(source, unit) is not None or not has_one_use(op.input) or requantization(op) is None:
+        return "it begins no requantization of a product that is used nowhere else"
+    return None
+
+
+def _requantize(op: MulOp | QuantizeLinearOp, unit: Unit | None) -> str | None:
+    before = (op.input,) if isinstance(op, QuantizeLinearOp) else (op.lhs, op.rhs)
+    sources = [defining(value) for value in before]
+    if isinstance(op, QuantizeLinearOp):
+        sources = [defining(value) for source in sources if isinstance(source, MulOp) for value in source.operands]
+    for source in sources:
+        if isinstance(source, CastOp) and op in (requantization(source) or ()) and can_run(source, unit) is None:
+            return None
+    return "it is no part of a requantization of a product that is used nowhere else"
+
+
 def _relu(op: ReluOp, unit: Unit | None) -> str | None:
     return _clamp_reason(op.input, np.zeros(()), unit)
 
@@ -107,9 +157,15 @@ def _maximum(op: MaximumOp, unit: Unit | None) -> str | None:
 def _clamp_reason(sums: ir.Value, bound: np.ndarray | None, unit: Unit | None) -> str | None:
     """Why the greater of sums and a bound is no relu: the bound is what stands for 0."""
     source = defining(sums)
-    if not isinstance(source, (*PRODUCTS, AddOp)) or can_run(source, unit) is not None or not has_one_use(sums):
+    if (
+        not isinstance(source, (*PRODUCTS, AddOp, QuantizeLinearOp))
+        or can_run(source, unit) is not None
+        or not has_one_use(sums)
+    ):
         return "it does not follow a product that is used nowhere else"
-    zero = _small(source.y_zero_point) if isinstance(source, QLinearMatMulOp) else np.zeros(())
+    zero = np.zeros(())
+    if isinstance(source, (QLinearMatMulOp, QuantizeLinearOp)):
+        zero = _small(source.y_zero_point if isinstance(source, QLinearMatMulOp) else source.zero_point)
     if bound is None or zero is None or float(bound.flat[0]) != float(zero.flat[0]):
         return "its bound is not what stands for 0"
     return None
@@ -137,6 +193,9 @@ _RULES: dict[type[ext.Operation], Callable[..., str | None]] = {
     MatMulIntegerOp: _matmul_integer,
     QLinearMatMulOp: _qlinear_matmul,
     AddOp: _bias,
+    CastOp: _cast,
+    MulOp: _requantize,
+    QuantizeLinearOp: _requantize,
     ReluOp: _relu,
     MaximumOp: _maximum,
 }
