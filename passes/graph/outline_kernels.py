@@ -125,7 +125,7 @@ def _outline(members: list[ext.Operation], kernels: _Kernels) -> None:
     placed = members[-1].operation.attributes
     if PARTITION in placed:
         call.operation.attributes[PARTITION] = placed[PARTITION]
-    reasons = [op.operation.attributes[WHY].value for op in members if WHY in op.operation.attributes]
+    reasons = [ir.StringAttr(op.operation.attributes[WHY]).value for op in members if WHY in op.operation.attributes]
     if reasons:
         call.operation.attributes[WHY] = ir.StringAttr.get("; ".join(dict.fromkeys(reasons)))
     result.replace_all_uses_with(call.results[0])

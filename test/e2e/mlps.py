@@ -64,6 +64,18 @@ def float_mlp(
     return model, list(arrays.values())
 
 
+def dense_model() -> bytes:
+    """relu(x @ w) @ y with both x and y as inputs: [4, 6] x [6, 5] x [5, 3]."""
+    arrays = {"w": np.random.default_rng(0).standard_normal((6, 5)).astype(np.float32)}
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["product"], name="MatMul_0"),
+        helper.make_node("Relu", ["product"], ["relu"], name="Relu"),
+        helper.make_node("MatMul", ["relu", "y"], ["z"], name="MatMul_1"),
+    ]
+    inputs = {"x": (TensorProto.FLOAT, [4, 6]), "y": (TensorProto.FLOAT, [5, 3])}
+    return _model("dense", nodes, inputs, {"z": (TensorProto.FLOAT, [4, 3])}, arrays)
+
+
 def returning_model() -> bytes:
     """A product of x and a weight, returned twice, beside x and a constant."""
     arrays = {"w": np.arange(12, dtype=np.float32).reshape(3, 4), "constant": np.arange(5, dtype=np.float32)}

@@ -219,6 +219,15 @@ def test_open_dimensions_are_compiled_at_the_first_call(x: np.ndarray) -> None:
         assert net.report()["parts"][0]["target"] == "npu"
 
 
+def test_a_net_can_be_on_the_npu_as_a_whole() -> None:
+    pick = np.random.default_rng(3)
+    inputs = {name: pick.standard_normal(shape).astype(np.float32) for name, shape in (("x", (4, 6)), ("y", (5, 3)))}
+    net = aiopt.compile(mlps.dense_model(), target="npu", machine="edge16", cache=False)
+    assert [part["target"] for part in net.report()["parts"]] == ["npu"]
+    want = run_onnxruntime(mlps.dense_model(), inputs)["z"]
+    assert relative_difference(net.run(inputs)["z"], want) <= TOLERANCE
+
+
 def test_what_no_op_computes_is_returned_by_some_target() -> None:
     """An input, a constant, and one product twice."""
     model = mlps.returning_model()
