@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import aiopt
 from aiopt.source import source_files
 from aiopt.support import command
-from aiopt.support.arguments import Parser, parse_shapes
+from aiopt.support.arguments import Parser, add_target_options, parse_shapes, reject_target, target_choice
 from aiopt.support.errors import OptionError, OutputError, UnsupportedError
 from aiopt.support.files import is_special, read_input, refuse_sources, staged, write_output
 from aiopt.support.isolate import Journal
 from aiopt.tools.aiopt import STDIN, save_reproducer
-from aiopt.tools.aiopt_run import add_target_options, count, reject_shapes, reject_target, target_choice
+from aiopt.tools.aiopt_run import count, reject_shapes
 
 if TYPE_CHECKING:
     from aiopt.runtime.base import Net

@@ -20,7 +20,14 @@ import aiopt
 from aiopt.runtime import artifact
 from aiopt.runtime.parts_table import parts_table
 from aiopt.support import command
-from aiopt.support.arguments import Parser, parse_shapes, split_assignment
+from aiopt.support.arguments import (
+    Parser,
+    add_target_options,
+    parse_shapes,
+    reject_target,
+    split_assignment,
+    target_choice,
+)
 from aiopt.support.errors import CompileError, InputError, OptionError
 from aiopt.support.files import read_input, write_output
 from aiopt.support.isolate import Entry, Journal
@@ -30,7 +37,6 @@ if TYPE_CHECKING:
 
     from aiopt.runtime.base import Net
     from aiopt.staged import StagedNet
-    from aiopt.support.target import TargetChoice
     from aiopt.support.types import TensorType
 
 STDIN = "-"
@@ -78,25 +84,6 @@ def _parser() -> Parser:
     add("--info", action="store_true", help="print what a .aio file says of itself, and run nothing")
     add("--json", action="store_true", help="print one JSON object")
     return parser
-
-
-def add_target_options(parser: Parser) -> None:
-    """--target and --machine (see aiopt.compile)."""
-    parser.add_argument("--target", metavar="NAMES", help="targets in order of preference, as npu,cpu (default: cpu)")
-    parser.add_argument("--machine", metavar="NAME", help="the NPU to compile for: edge16, mid32 or a file .toml")
-
-
-def target_choice(given: argparse.Namespace) -> TargetChoice:
-    """What --target and --machine say."""
-    from aiopt.support.target import TargetChoice
-
-    return TargetChoice(given.target or TargetChoice.names, given.machine)
-
-
-def reject_target(given: argparse.Namespace) -> None:
-    """Raise OptionError if a target is given for a net that was compiled for one."""
-    if given.target or given.machine:
-        raise OptionError("--target and --machine take the model; a compiled net is for its target")
 
 
 def count(text: str) -> int:

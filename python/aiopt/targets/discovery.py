@@ -1,8 +1,9 @@
-"""Targets, found by walking this package: a subpackage that runs nets, or parts of them, offers one as `TARGET`."""
+"""Targets, found by walking this package: subpackages that run nets, or parts, have a module `target` with `TARGET`."""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 from functools import cache
 
@@ -21,12 +22,10 @@ registry.add_package("aiopt.targets")
 def targets() -> dict[str, Device]:
     """All targets by name. Raises TypeError if two share one."""
     found: dict[str, Device] = {}
-    for info in pkgutil.iter_modules(aiopt.targets.__path__):
-        if not info.ispkg:
+    for info in pkgutil.iter_modules(aiopt.targets.__path__, "aiopt.targets."):
+        if not info.ispkg or importlib.util.find_spec(f"{info.name}.target") is None:
             continue
-        target = getattr(importlib.import_module(f"aiopt.targets.{info.name}.target"), "TARGET", None)
-        if target is None:
-            continue
+        target = importlib.import_module(f"{info.name}.target").TARGET
         if target.name in found:
             raise TypeError(f"two targets are called {target.name}")
         found[target.name] = target

@@ -18,7 +18,7 @@ from aiopt.targets.npu.access import Memory
 from aiopt.targets.npu.convert import machine_of
 from aiopt.targets.npu.lifetimes import buffers_of, lifetimes
 from aiopt.targets.npu.machine import Machine
-from aiopt.targets.npu.tile_blocks import ADDRESS, MEMORIES, address_owner, is_tiled
+from aiopt.targets.npu.tile_blocks import ADDRESS, MEMORIES, address_owner, argument_attributes, is_tiled
 
 DRAM_BYTES = "npu.dram_bytes"
 
@@ -69,17 +69,13 @@ def _plan(buffers: list[Buffer], have: int) -> Plan:
 
 
 def _set_addresses(function: func.FuncOp, buffers: Sequence[ir.Value], offsets: Sequence[int]) -> None:
-    arguments = [dict(_entries(attributes)) for attributes in function.arg_attrs]
+    arguments = argument_attributes(function)
     for buffer, offset in zip(buffers, offsets, strict=True):
         if isinstance(buffer, ir.BlockArgument):
             arguments[buffer.arg_number][ADDRESS] = _integer(offset)
         else:
             address_owner(buffer).operation.attributes[ADDRESS] = _integer(offset)
     function.arg_attrs = [ir.DictAttr.get(attributes) for attributes in arguments]
-
-
-def _entries(attributes: ir.Attribute) -> list[tuple[str, ir.Attribute]]:
-    return [(entry.name, entry.attr) for entry in ir.DictAttr(attributes)]
 
 
 def _integer(value: int) -> ir.IntegerAttr:

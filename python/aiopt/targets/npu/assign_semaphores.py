@@ -23,7 +23,7 @@ from aiopt.targets.npu.lifetimes import buffers_of
 from aiopt.targets.npu.machine import Machine
 from aiopt.targets.npu.program import Program, Tensor
 from aiopt.targets.npu.synchronize import synchronize
-from aiopt.targets.npu.tile_blocks import ADDRESS, MEMORIES, Blocks, address_of, is_tiled
+from aiopt.targets.npu.tile_blocks import ADDRESS, MEMORIES, Blocks, address_of, argument_attributes, is_tiled
 from aiopt.targets.npu.tile_instructions import instructions_of
 
 
@@ -87,8 +87,9 @@ def _addresses(function: func.FuncOp) -> dict[ir.Value, int]:
 def _tensors(function: func.FuncOp, addresses: dict[ir.Value, int]) -> tuple[list[Tensor], list[Tensor]]:
     inputs: list[Tensor] = []
     outputs: list[Tensor] = []
-    for number, argument in enumerate(function.arguments):
-        attributes = function.arg_attrs[number]
+    for number, (argument, attributes) in enumerate(
+        zip(function.arguments, argument_attributes(function), strict=True)
+    ):
         name = from_attribute(attributes["ai.name"]) if "ai.name" in attributes else f"arg{number}"
         tensor = Tensor(name, addresses[argument], buffer_type(argument).tensor)
         (outputs if "ai.output" in attributes else inputs).append(tensor)

@@ -20,6 +20,7 @@ from aiopt.targets.npu.lower_kernels import lower_kernel
 from aiopt.targets.npu.machine import Machine
 from aiopt.targets.npu.program import Program
 from aiopt.targets.npu.rules import can_run
+from aiopt.targets.npu.tile_blocks import argument_attributes
 from aiopt.targets.npu.verify_tiles import verify_tiles
 
 __all__ = ["build_kernel", "can_run", "check_kernel"]
@@ -66,8 +67,10 @@ def _tile(
 
 def _fold_arguments(kernel: func.FuncOp, constants: Mapping[int, np.ndarray], unit: Unit) -> None:
     """Name the arguments, and put constants in the place of those that are known."""
-    given = kernel.arg_attrs if "arg_attrs" in kernel.attributes else [ir.DictAttr.get({})] * len(kernel.arguments)
-    named = [_named(attributes, number) for number, attributes in enumerate(given)]
+    named = [
+        ir.DictAttr.get({"ai.name": attributes.get("ai.name", ir.StringAttr.get(f"arg{number}"))})
+        for number, attributes in enumerate(argument_attributes(kernel))
+    ]
     block = kernel.entry_block
     for number, array in sorted(constants.items(), reverse=True):
         argument = block.arguments[number]
@@ -80,11 +83,6 @@ def _fold_arguments(kernel: func.FuncOp, constants: Mapping[int, np.ndarray], un
         ir.FunctionType.get([argument.type for argument in block.arguments], kernel.type.results)
     )
     kernel.arg_attrs = [attributes for number, attributes in enumerate(named) if number not in constants]
-
-
-def _named(attributes: ir.DictAttr, number: int) -> ir.DictAttr:
-    name = attributes["ai.name"] if "ai.name" in attributes else ir.StringAttr.get(f"arg{number}")
-    return ir.DictAttr.get({"ai.name": name})
 
 
 def _only_function(module: ir.Module) -> func.FuncOp:

@@ -14,7 +14,7 @@ from aiopt.dialects.ext import describe, type_of
 from aiopt.passes.rewrite import constant_value
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import UnsupportedError
-from aiopt.targets.npu.rules import PRODUCTS, RELUS, can_run, centred, only_user, requantization, row_of
+from aiopt.targets.npu.rules import PRODUCTS, RELUS, biased, can_run, centred, only_user, requantization, row_of
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def _read_product(op: ext.Operation, unit: Unit) -> Product:
         bias = _correction(right, _value(op.lhs_zero_point, unit))
     result = op.operation.results[0]
     follower = only_user(result)
-    if isinstance(follower, AddOp) and can_run(follower, unit) is None:
+    if isinstance(follower, AddOp) and biased(follower, unit) == result:
         added = row_of(follower, result)
         bias = added if bias is None else bias + _value(added, unit).reshape(-1)
         result = follower.out

@@ -22,7 +22,7 @@ from aiopt.targets.npu.convert import mark_machine
 from aiopt.targets.npu.kernel import Product, read_kernel
 from aiopt.targets.npu.lower_product import Operands, ProductLowering
 from aiopt.targets.npu.machine import Machine, find_machine
-from aiopt.targets.npu.tile_blocks import TILES
+from aiopt.targets.npu.tile_blocks import TILES, argument_attributes
 from aiopt.targets.npu.tiles import choose, problem_of
 
 
@@ -87,8 +87,7 @@ def _declare(kernel: func.FuncOp) -> func.FuncOp:
     function = func.FuncOp(f"{kernel.name.value}.tiles", (arguments, []), ip=ir.InsertionPoint(kernel))
     function.add_entry_block()
     function.attributes[TILES] = ir.UnitAttr.get()
-    given = kernel.arg_attrs if "arg_attrs" in kernel.attributes else [ir.DictAttr.get({})] * len(inputs)
-    named = list(given)
+    named = [ir.DictAttr.get(attributes) for attributes in argument_attributes(kernel)]
     for number in range(len(results)):
         marks = {"ai.name": ir.StringAttr.get(f"result{number}"), "ai.output": ir.UnitAttr.get()}
         named.append(ir.DictAttr.get(marks))

@@ -58,6 +58,8 @@ def _matmul(op: MatMulOp, unit: Unit | None) -> str | None:
         return "its weights are packed for another target"
     if (element := type_of(op.lhs).element) != "f32":
         return f"its operands are {element}, not f32"
+    if (acc := op.python_attributes()["acc"]) != "f32":
+        return f"its sums are kept in {acc}, not f32"
     return _shape_reason(op)
 
 
@@ -92,17 +94,21 @@ def _integer_reason(weight: ir.Value, left_zero: ir.Value, right_zero: ir.Value,
     return None
 
 
-def _bias(op: AddOp, unit: Unit | None) -> str | None:
+def biased(op: AddOp, unit: Unit | None) -> ir.Value | None:
+    """The sums to which an op adds a bias [n], if it does."""
     for sums in (op.lhs, op.rhs):
         source = defining(sums)
         if isinstance(source, (MatMulOp, MatMulIntegerOp)) and can_run(source, unit) is None and has_one_use(sums):
             other = row_of(op, sums)
             row, kind = type_of(other), type_of(sums)
-            if row.shape[-1:] != kind.shape[-1:] or row.size != kind.shape[-1]:
-                continue
-            if kind.element == "f32" or _is_constant(other):
-                return None
-    return "it adds no bias [n] to a product that is used nowhere else"
+            is_row = row.shape[-1:] == kind.shape[-1:] and row.size == kind.shape[-1]
+            if is_row and (kind.element == "f32" or _is_constant(other)):
+                return sums
+    return None
+
+
+def _bias(op: AddOp, unit: Unit | None) -> str | None:
+    return None if biased(op, unit) is not None else "it adds no bias [n] to a product that is used nowhere else"
 
 
 def requantization(op: CastOp) -> tuple[MulOp, QuantizeLinearOp] | None:

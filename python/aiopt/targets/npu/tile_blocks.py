@@ -41,13 +41,19 @@ def root_of(value: ir.Value) -> ir.Value:
     return value
 
 
+def argument_attributes(function: func.FuncOp) -> list[dict[str, ir.Attribute]]:
+    """The attributes of each argument by name; empty where there are none."""
+    if "arg_attrs" not in function.attributes:
+        return [{} for _ in function.arguments]
+    return [{entry.name: entry.attr for entry in ir.DictAttr(given)} for given in function.arg_attrs]
+
+
 def address_of(function: func.FuncOp, buffer: ir.Value) -> int | None:
     """Where in its memory a buffer is, if that is decided."""
-    attributes = (
-        function.arg_attrs[buffer.arg_number]
-        if isinstance(buffer, ir.BlockArgument)
-        else address_owner(buffer).operation.attributes
-    )
+    if isinstance(buffer, ir.BlockArgument):
+        attributes = argument_attributes(function)[buffer.arg_number]
+    else:
+        attributes = address_owner(buffer).operation.attributes
     return ir.IntegerAttr(attributes[ADDRESS]).value if ADDRESS in attributes else None
 
 

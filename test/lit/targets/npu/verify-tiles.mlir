@@ -26,7 +26,7 @@
 // SHARED: error: {{.*}}@product: the memref<8x8xi8, #npu.spad> at spad address {{.*}} shares bytes with the memref<8x8xi8, #npu.spad> at spad address {{.*}}, and both are needed at the same time
 // SPACE: error: {{.*}}@product: a buffer must be in #npu.dram, #npu.spad, #npu.acc, but is memref<64x64xi8>
 // OTHER: error: {{.*}}@product: arith.addi is no op of the high tier (at {{.*}})
-func.func @product(%x: memref<8x8xi8, #npu.dram>, %w: memref<8x8xi8, #npu.dram>, %y: memref<8x8xi8, #npu.dram> {ai.output}) attributes {npu.machine = "edge16", npu.machine_hash = "8823e15c6540ed9e1e4b6eed9c507837550cdb60392da5e6adc642a1a1ccba65", npu.tiles} {
+func.func @product(%x: memref<8x8xi8, #npu.dram>, %w: memref<8x8xi8, #npu.dram>, %y: memref<8x8xi8, #npu.dram>) attributes {npu.machine = "edge16", npu.machine_hash = "8823e15c6540ed9e1e4b6eed9c507837550cdb60392da5e6adc642a1a1ccba65", npu.tiles} {
   %l = memref.alloc() {npu.address = 64 : i64} : memref<8x8xi8, #npu.spad>
   %r = memref.alloc() {npu.address = 192 : i64} : memref<8x8xi8, #npu.spad>
   %o = memref.alloc() {npu.address = 128 : i64} : memref<8x8xi8, #npu.spad>
