@@ -85,7 +85,8 @@ def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 def check_broadcasts_to(name: str, kind: TensorType, shape: tuple[int, ...]) -> None:
     """An operand broadcasts to `shape` without making it larger."""
-    if broadcast(kind.shape, shape) != shape:
+    last = shape[len(shape) - kind.rank :] if kind.rank else ()
+    if kind.rank > len(shape) or any(have not in (1, want) for have, want in zip(kind.shape, last, strict=True)):
         raise ValueError(f"{name} of shape {list(kind.shape)} does not broadcast to {list(shape)}")
 
 

@@ -121,23 +121,24 @@ def _fill(block: ir.Block, members: Sequence[func.CallOp], inputs: dict[ir.Value
     """Move the calls into the part, with copies of the constants and views they read; inputs: what stands for them."""
     at = ir.InsertionPoint(block)
     inner = inputs | {value: value for call in members for value in call.results}
-
-    def bring(value: ir.Value) -> ir.Value:
-        owner = defining(value)
-        if value not in inner and owner is not None:
-            operands = [bring(operand) for operand in owner.operation.operands]
-            copy = owner.operation.clone(at)
-            for number, operand in enumerate(operands):
-                copy.operation.operands[number] = operand
-            inner[value] = copy.operation.results[0]
-        return inner[value]
-
     for call in members:
         for number, value in enumerate(call.operands):
-            call.operation.operands[number] = bring(value)
+            call.operation.operands[number] = _bring(value, inner, at)
         block.append(call)
         if PARTITION in call.attributes:  # numbers of ops, not of parts
             del call.attributes[PARTITION]
+
+
+def _bring(value: ir.Value, inner: dict[ir.Value, ir.Value], at: ir.InsertionPoint) -> ir.Value:
+    """What stands for the value in the part; constants and views are copied there."""
+    owner = defining(value)
+    if value not in inner and owner is not None:
+        operands = [_bring(operand, inner, at) for operand in owner.operation.operands]
+        copy = owner.operation.clone(at)
+        for number, operand in enumerate(operands):
+            copy.operation.operands[number] = operand
+        inner[value] = copy.operation.results[0]
+    return inner[value]
 
 
 def _is_view(op: ir.OpView) -> bool:

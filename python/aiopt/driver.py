@@ -65,15 +65,18 @@ def compile(
     finish = partial(
         _finish, target=chosen, threads=threads, amp=amp, facts=facts, kernels=kernel_cache or KernelCache()
     )
-    with clock.stage("load"):
-        try:
-            unit = load_unit(model, io.new_context(), shapes)
-        except UnsupportedError as error:
-            if isinstance(error, LimitError) or io.is_mlir(model):
-                raise
-            return _staged(model, shapes, error, finish, {"target": target, "threads": threads, **facts})
-        unit.calibration = calibration
-    return finish(unit, clock)
+    with io.borrowed_context() as context:
+        with clock.stage("load"):
+            try:
+                unit = load_unit(model, context, shapes)
+            except UnsupportedError as error:
+                if isinstance(error, LimitError) or io.is_mlir(model):
+                    raise
+                return _staged(model, shapes, error, finish, {"target": target, "threads": threads, **facts})
+            unit.calibration = calibration
+        net = finish(unit, clock)
+        del unit  # before somebody else may get the context
+    return net
 
 
 def _staged(

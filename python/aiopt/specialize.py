@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aiopt.runtime import signature
+from aiopt.runtime.binding import Binding
 from aiopt.support.checks import whole_number
 from aiopt.support.errors import AioptError, InputError
 from aiopt.support.onnx_file import Dims
@@ -60,6 +61,10 @@ class SpecializingNet:
             takes = self._describe()
             raise InputError(f"net '{self.name}' was given {len(inputs)} inputs, expected {len(self.inputs)} ({takes})")
         return self.specialize(dict(zip(self.inputs, inputs, strict=True)))(*inputs)
+
+    def bind(self, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> Binding:
+        """`Net.bind` of the net for the shapes of these inputs."""
+        return self.specialize(inputs).bind(inputs, outputs)
 
     def profile(self, inputs: Mapping[str, np.ndarray]) -> list[tuple[str, float]]:
         """`Net.profile` of the net for these shapes."""

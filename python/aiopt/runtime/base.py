@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from aiopt.runtime import signature
+from aiopt.runtime.binding import Binding
 from aiopt.support.errors import InputError
 from aiopt.support.types import TensorType
 
@@ -64,6 +65,15 @@ class Net(ABC):
     def note(self, **facts: Any) -> None:
         """Add facts to the report."""
         self._report = {**self._report, **facts}
+
+    @abstractmethod
+    def bind(self, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> Binding:
+        """A call that reads these inputs and writes these outputs where they are: `bound = net.bind(...); bound()`.
+
+        The arrays are those of `inputs` and `outputs` in shape and dtype, dense, row-major and aligned to their
+        elements; outputs can be written and share no memory with another array. Raises InputError for others,
+        UnsupportedError if such a net makes arrays of its own.
+        """
 
     @abstractmethod
     def timed(self, inputs: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[float]]:

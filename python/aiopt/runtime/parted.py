@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from aiopt.runtime.library import MOST_THREADS
 from aiopt.runtime.net import CompiledNet
 from aiopt.runtime.stored_part import StoredPart, pack, unpack
 from aiopt.support.checks import whole_number
-from aiopt.support.errors import AioptError, ModelError
+from aiopt.support.errors import AioptError, ModelError, UnsupportedError
 from aiopt.support.types import TensorType
 
 
@@ -115,6 +115,10 @@ class PartedNet(Net):
         words = {word for step in steps for word in step.part.features.split(",")}
         self.features = ",".join(sorted(words - {""}))
         self._last = {value: number for number, step in enumerate(steps) for value in step.reads}
+
+    def bind(self, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> NoReturn:
+        """Raises UnsupportedError: between its parts a run makes arrays of its own."""
+        raise UnsupportedError(f"net '{self.name}' runs in parts and cannot be bound to arrays: call net.run")
 
     def timed(self, inputs: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[float]]:
         """`__call__`, and the seconds of each launch: measured on the CPU, on an NPU its cycles at the clock's rate."""

@@ -72,6 +72,10 @@ class StagedNet:
         """Add facts to the report."""
         self._facts.update(facts)
 
+    def bind(self, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> NoReturn:
+        """Raises UnsupportedError: between its stages a run makes arrays of its own."""
+        raise UnsupportedError(f"net '{self.name}' runs in stages and cannot be bound to arrays: call net.run")
+
     def save(self, path: str | Path) -> NoReturn:
         """A file of code needs all of the code: raises UnsupportedError that names the nodes."""
         slow = self.report()["slow_route"]

@@ -87,12 +87,20 @@ def test_f16_is_divided_in_f32_before_opset_23() -> None:
     ],
 )
 def test_the_division_has_the_type_of_the_scale_or_of_precision(scale, precision: int | None, want: int) -> None:
-    """By hand, from the text of QuantizeLinear-23 (ONNX Runtime divides in f32): 2048 / 0.1 in f16 is 20485.0 in f32,
-    and the nearest f16 is 20480."""
+    """2048 / 0.1 in f16 is 20485.0 in f32, and the nearest f16 is 20480."""
     inputs = {"x": np.float16([2048, -3]), "s": np.asarray(scale), "z": np.asarray(np.int16(0))}
     given = {} if precision is None else {"precision": precision}
     (y,) = run(node_model("QuantizeLinear", inputs, 23, **given), inputs).values()
     assert list(y) == [want, -30]
+    x = _random.normal(0, 400, (3, 50)).astype(np.float16)
+    _exact("QuantizeLinear", {**inputs, "x": x}, 23, **given)
+
+
+def test_integers_are_divided_in_the_type_of_the_scale() -> None:
+    """By hand: ONNX Runtime does not take them."""
+    inputs = {"x": np.int32([7, -3, 2**31 - 1]), "s": np.asarray(f32(0.5)), "z": np.asarray(np.uint8(3))}
+    (y,) = run(node_model("QuantizeLinear", inputs, 23), inputs).values()
+    assert y.tolist() == [17, 0, 255]
 
 
 def test_output_type_of_dequantize() -> None:

@@ -12,7 +12,7 @@ import pytest
 from aiopt.runtime import artifact
 from aiopt.runtime.parted import Loader, PartedNet, Step, from_artifact
 from aiopt.runtime.stored_part import StoredPart
-from aiopt.support.errors import AioptError, ModelError, OptionError
+from aiopt.support.errors import AioptError, ModelError, OptionError, UnsupportedError
 from aiopt.support.types import TensorType
 
 VECTOR = TensorType((2,), "f32")
@@ -80,6 +80,12 @@ def test_close_closes_all_parts() -> None:
     assert [part.closed for part in parts] == [[True], [True]]
     with pytest.raises(AioptError, match="net 'net' has been closed"):
         net(np.zeros(2, np.float32), np.zeros(2, np.float32))
+
+
+def test_it_cannot_be_bound() -> None:
+    net, _ = _net()
+    with pytest.raises(UnsupportedError, match="net 'net' runs in parts and cannot be bound to arrays: call net.run"):
+        net.bind({}, {})
 
 
 def test_a_thread_count_is_a_count() -> None:

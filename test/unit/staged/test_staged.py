@@ -237,6 +237,11 @@ def test_it_is_called_like_a_compiled_net() -> None:
         net(X)
 
 
+def test_it_cannot_be_bound() -> None:
+    with pytest.raises(UnsupportedError, match="runs in stages and cannot be bound"):
+        _staged().bind({}, {})
+
+
 def test_it_cannot_be_saved(tmp_path) -> None:
     with pytest.raises(UnsupportedError, match=r"cannot be saved .* for z \(NonZero\)"):
         _staged().save(tmp_path / "m.aio")

@@ -17,7 +17,7 @@ from aiopt.runtime.parted import CpuPart
 from aiopt.support.kernel_cache import KernelCache
 from aiopt.targets.base import BuiltPart, Device, Stage, Target
 from aiopt.targets.cpu.codegen import lower_pipeline, tensor_pipeline, to_assembly, to_llvm_ir, to_object, to_objects
-from aiopt.targets.cpu.llvmc import FLAGS, PASSES
+from aiopt.targets.cpu.llvmc import PASSES, flags
 from aiopt.targets.cpu.record import host
 from aiopt.targets.lowering import run_stages
 
@@ -40,7 +40,7 @@ class CpuTarget(Target, Device):
         return None  # it has a lowering or a reference for every op
 
     def facts(self) -> dict[str, Any]:
-        return {"name": self.name, "machine": asdict(host()), "llvm_passes": PASSES, "flags": list(FLAGS)}
+        return {"name": self.name, "machine": asdict(host()), "llvm_passes": PASSES, "flags": list(flags())}
 
     def emit(self, unit: Unit, kind: str) -> bytes:
         llvm_ir = to_llvm_ir(unit)

@@ -7,7 +7,7 @@ import onnx
 from aiopt.dialects import ai
 from aiopt.frontend.onnx.forms import cast, matrix_product, reshape, scalar
 from aiopt.frontend.onnx.node import Node
-from aiopt.frontend.onnx.quantization import Granularity, collapsed, one_or_zero, one_value, requantize, zero
+from aiopt.frontend.onnx.quantization import MICROSOFT, Granularity, collapsed, one_or_zero, one_value, requantize, zero
 from aiopt.frontend.onnx.registry import onnx_op
 from aiopt.frontend.onnx.tensors import element_type
 from aiopt.frontend.onnx.values import Value
@@ -17,6 +17,7 @@ from aiopt.support.types import LOW_FLOATS
 
 
 @onnx_op("QuantizeLinear", since=10)
+@onnx_op("QuantizeLinear", since=1, until=1, domain=MICROSOFT)
 def _quantize_linear(node: Node) -> Value:
     """x / scale has the type `precision`, else that of the scale; before opset 23 f32, as in ONNX Runtime."""
     x, scale, zero_point = node.input(0), node.input(1), node.optional(2)
@@ -24,13 +25,13 @@ def _quantize_linear(node: Node) -> Value:
     element = _output_element(node, "ui8" if zero_point is None else zero_point.element)
     if zero_point is not None and zero_point.element != element:
         raise ModelError(f"output_dtype is {element}, but the zero point has elements of type {zero_point.element}")
-    precision = node.attributes.get_int("precision", 0) if node.opset >= 23 else onnx.TensorProto.FLOAT
+    precision = node.attributes.get_int("precision", 0) if _version(node) >= 23 else onnx.TensorProto.FLOAT
     divided_in = element_type(precision, "the division") if precision else scale.element
     granularity = _granularity(node, x, scale, zero_point)
     split = granularity.split(node, x)
     scale = granularity.spread(node, scale)
     shift = granularity.spread(node, zero_point or zero(element))
-    if node.opset >= 23 and divided_in in LOW_FLOATS:
+    if _version(node) >= 23 and divided_in in LOW_FLOATS:
         operands = [cast(node, cast(node, value, divided_in), "f32") for value in (split, scale)]
         quotient = cast(node, cast(node, node.emit(ai.DivOp, *operands), divided_in), "f32")
         split, scale = quotient, scalar(quotient, 1)
@@ -40,6 +41,7 @@ def _quantize_linear(node: Node) -> Value:
 
 
 @onnx_op("DequantizeLinear", since=10)
+@onnx_op("DequantizeLinear", since=1, until=1, domain=MICROSOFT)
 def _dequantize_linear(node: Node) -> Value:
     x, scale, zero_point = node.input(0), node.input(1), node.optional(2)
     element = _output_element(node, scale.element, since=23)
@@ -51,14 +53,19 @@ def _dequantize_linear(node: Node) -> Value:
     return reshape(node, cast(node, out, element), x.shape)
 
 
+def _version(node: Node) -> int:
+    """The opset whose rules hold; com.microsoft's operators of these names have those of opset 21."""
+    return 21 if node.proto.domain == MICROSOFT else node.opset
+
+
 def _output_element(node: Node, given: str, since: int = 21) -> str:
-    code = node.attributes.get_int("output_dtype", 0) if node.opset >= since else 0
+    code = node.attributes.get_int("output_dtype", 0) if _version(node) >= since else 0
     return element_type(code, "the result") if code else given
 
 
 def _granularity(node: Node, x: Value, scale: Value, zero_point: Value | None) -> Granularity:
-    axis = node.attributes.get_int("axis", 1) if node.opset >= 13 else 1
-    block = node.attributes.get_int("block_size", 0) if node.opset >= 21 else 0
+    axis = node.attributes.get_int("axis", 1) if _version(node) >= 13 else 1
+    block = node.attributes.get_int("block_size", 0) if _version(node) >= 21 else 0
     if zero_point is not None and zero_point.shape != scale.shape and (zero_point.type.size, scale.type.size) != (1, 1):
         raise ModelError(f"scale {list(scale.shape)} and zero point {list(zero_point.shape)} must have the same shape")
     return Granularity(x.shape, scale, axis, block)
@@ -91,17 +98,17 @@ def _matmul_integer(node: Node) -> Value:
 
 def multiply_integers(node: Node, lhs: Value, rhs: Value, lhs_zero: Value | None, rhs_zero: Value | None) -> Value:
     """The i32 product as numpy.matmul has it; zero points as ONNX has them."""
-    zeros = _by_row(node, lhs_zero or zero(lhs.element)), _by_column(node, rhs_zero or zero(rhs.element))
+    zeros = by_row(node, lhs_zero or zero(lhs.element)), by_column(node, rhs_zero or zero(rhs.element))
     return matrix_product(node, lhs, rhs, lambda row, column: node.emit(ai.MatMulIntegerOp, row, column, *zeros))
 
 
-def _by_row(node: Node, parameter: Value) -> Value:
+def by_row(node: Node, parameter: Value) -> Value:
     """A parameter of the left matrix: one for all, [m] or [..., m, 1]."""
     parameter = collapsed(node, parameter)
     return reshape(node, parameter, (parameter.shape[0], 1)) if parameter.rank == 1 else parameter
 
 
-def _by_column(node: Node, parameter: Value) -> Value:
+def by_column(node: Node, parameter: Value) -> Value:
     """A parameter of the right matrix: one for all, [n] or [..., 1, n]."""
     return collapsed(node, parameter)
 
@@ -110,9 +117,9 @@ def _by_column(node: Node, parameter: Value) -> Value:
 def _qlinear_matmul(node: Node) -> Value:
     """Scales of 16 bits are widened: the factor of the sums is computed in f32."""
     a, b = node.input(0), node.input(3)
-    a_scale, a_zero = (_by_row(node, node.input(index)) for index in (1, 2))
-    b_scale, b_zero = (_by_column(node, node.input(index)) for index in (4, 5))
-    y_scale, y_zero = (_by_row(node, node.input(index)) for index in (6, 7))
+    a_scale, a_zero = (by_row(node, node.input(index)) for index in (1, 2))
+    b_scale, b_zero = (by_column(node, node.input(index)) for index in (4, 5))
+    y_scale, y_zero = (by_row(node, node.input(index)) for index in (6, 7))
     a_scale, b_scale, y_scale = (cast(node, scale, "f32") for scale in (a_scale, b_scale, y_scale))
 
     def multiply(row: Value, column: Value) -> Value:
