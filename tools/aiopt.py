@@ -48,6 +48,7 @@ def _parser() -> Parser:
     add("-p", "--pass-pipeline", metavar="TEXT", help="passes to run, in mlir-opt's syntax")
     add("-o", dest="output", default=STDIN, metavar="FILE", help="where the result goes; '-' (default): stdout")
     add("--emit", choices=["mlir", "llvm", "asm", "obj"], default="mlir", help="what to write (default: mlir)")
+    add("--cpu", default="host", metavar="NAME", help="what --emit makes code for, as znver4 (default: host)")
     add("--shape", action="append", default=[], metavar="NAME=1x3x48x320", help="shape of an input of an ONNX model")
     add("--elide-weights", action="store_true", help="write no weights file; such text cannot be loaded again")
     add("--mlir-print-debuginfo", action="store_true", help="print locations")
@@ -84,14 +85,14 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
             return 0
         if given.emit == "obj" and output is None and os.isatty(1):
             raise OutputError("object code is not text: name a file with -o")
-        write_output(output, _emit(unit, given.emit))
+        write_output(output, _emit(unit, given.emit, given.cpu))
     return 0
 
 
-def _emit(unit: Unit, kind: str) -> bytes:
+def _emit(unit: Unit, kind: str, cpu: str) -> bytes:
     from aiopt import driver
 
-    return driver.emit(unit, kind)
+    return driver.emit(unit, kind, machine=cpu)
 
 
 def _keep_sources(given: argparse.Namespace, unit: Unit) -> None:

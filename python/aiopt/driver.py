@@ -16,7 +16,7 @@ from mlir import ir
 from aiopt.frontend.onnx import import_model
 from aiopt.frontend.onnx.load import net_name
 from aiopt.frontend.onnx.part import read_model
-from aiopt.frontend.onnx.signature import read_inputs
+from aiopt.frontend.onnx.signature import foreign_inputs, read_inputs
 from aiopt.passes import io, report
 from aiopt.passes.adopt import adopt
 from aiopt.passes.spec.base import Level
@@ -88,7 +88,9 @@ def _staged(
 ) -> StagedNet:
     """The model as a net of stages. Raises `error`, which says why one is not enough, if that cannot be done either."""
     proto, part = read_model(model)
-    inputs = read_inputs(proto.graph, dict(mapping("shapes", shapes)) if shapes else None)
+    foreign = foreign_inputs(proto.graph)
+    types = read_inputs(proto.graph, dict(mapping("shapes", shapes)) if shapes else None, foreign)
+    inputs = {value.name: types.get(value.name) for value in proto.graph.input if value.name in types.keys() | foreign}
     compiler = Compiler(lambda unit: finish(unit, _Clock()), STAGES_KEPT)
     try:
         return StagedNet(net_name(model, proto.graph.name), part, inputs, compiler, facts)
@@ -125,9 +127,12 @@ def lower(unit: Unit, target: Target) -> None:
     _lower(unit, target, _Clock())
 
 
-def emit(unit: Unit, kind: str, target: str = "cpu") -> bytes:
-    """Code of one kind (for the CPU: llvm, asm or obj) from a unit of any level; the remaining stages are run."""
-    chosen = find_target(target)
+def emit(unit: Unit, kind: str, target: str = "cpu", machine: str = "host") -> bytes:
+    """Code of one kind (for the CPU: llvm, asm or obj) from a unit of any level; the remaining stages are run.
+
+    machine: what it is to run on (see Target.on). Raises OptionError for a target, kind or machine that is not there.
+    """
+    chosen = find_target(target).on(machine)
     if kind not in chosen.kinds:
         raise OptionError(f"target {target} cannot emit '{kind}' (it can: {', '.join(chosen.kinds) or 'nothing'})")
     lower(unit, chosen)

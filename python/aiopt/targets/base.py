@@ -12,6 +12,7 @@ from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
 from aiopt.runtime.base import Net
 from aiopt.runtime.parted import Part
+from aiopt.support.errors import OptionError
 from aiopt.support.kernel_cache import KernelCache
 
 
@@ -37,9 +38,9 @@ class Device(ABC):
     """What can run a part of a net. Packages under aiopt.targets offer one as `TARGET` of their module `target`."""
 
     name: str
-    has_machines: ClassVar[bool] = False  # true if `on` says which one
+    has_machines: ClassVar[bool] = False  # true if `choose_machine` says which one
 
-    def on(self, machine: str | None) -> Self:
+    def choose_machine(self, machine: str | None) -> Self:
         """The same for one of its machines. Raises OptionError if there is no such machine, or none is given."""
         return self
 
@@ -65,6 +66,12 @@ class Target(ABC):
 
     name: str
     kinds: ClassVar[tuple[str, ...]]  # what `emit` can make
+
+    def on(self, machine: str) -> Target:
+        """This target for a machine by name; "host" is the one at hand. Raises OptionError for one it does not know."""
+        if machine == "host":
+            return self
+        raise OptionError(f"target {self.name} knows no machine '{machine}'")
 
     @abstractmethod
     def stages(self, amp: str = "none") -> list[Stage]:

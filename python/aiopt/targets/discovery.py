@@ -49,7 +49,7 @@ def find_target(names: str, machine: str | None = None) -> Target:
     takes = [device for device in chosen if device.has_machines]
     if machine is not None and not takes:
         raise OptionError(f"target {names} takes no machine, but was given '{machine}'")
-    devices = [device.on(machine) if device in takes else device for device in chosen]
+    devices = [device.choose_machine(machine) if device in takes else device for device in chosen]
     if len(devices) == 1 and isinstance(devices[0], Target):
         return devices[0]
     return PartedTarget(devices)

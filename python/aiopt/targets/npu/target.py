@@ -30,7 +30,7 @@ class NpuTarget(Device):
     has_machines: ClassVar[bool] = True
     machine: str = ""
 
-    def on(self, machine: str | None) -> NpuTarget:
+    def choose_machine(self, machine: str | None) -> NpuTarget:
         if machine is None:
             raise OptionError(f"target npu needs a machine (there are: {', '.join(presets())}, and any file *.toml)")
         if any(character.isspace() or character in "{}" for character in machine):
