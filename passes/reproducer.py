@@ -7,8 +7,8 @@ from pathlib import Path
 
 from mlir import ir
 
-from aiopt.passes import pipeline
 from aiopt.passes.io import new_context
+from aiopt.passes.pipeline_text import has_ours, parse
 from aiopt.passes.unit import Unit
 from aiopt.support.files import write_output
 from aiopt.support.isolate import Entry, Journal
@@ -44,9 +44,9 @@ def _shared_steps(steps: Sequence[str]) -> list[str]:
     The later ones were never reached; with a pass of aiopt's among them mlir-opt would refuse the whole.
     """
     shared = list(steps[:1])
-    if shared and not pipeline.has_ours(pipeline.parse(shared[0])):
+    if shared and not has_ours(parse(shared[0])):
         for step in steps[1:]:
-            if pipeline.has_ours(pipeline.parse(step)):
+            if has_ours(parse(step)):
                 break
             shared.append(step)
     return shared
