@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import ClassVar, Self, get_type_hints
@@ -10,7 +11,7 @@ from typing import ClassVar, Self, get_type_hints
 from mlir import ir
 from mlir.dialects import func
 
-from aiopt.passes.spec.base import Level
+from aiopt.passes.level import Level
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import OptionError
 
@@ -49,6 +50,7 @@ class Pass(Configurable):
     """A step from IR to IR. The docstring says `Before: ... After: ...`."""
 
     requires: ClassVar[Level | None] = None  # the level the module must be at, None: any
+    statistics: ClassVar[Mapping[str, str]] = {}  # what `run` counts in `unit.counts`, with a description
     ensures: ClassVar[Level | None] = None  # the level it is at afterwards, None: the same as before
 
     @abstractmethod

@@ -41,5 +41,12 @@ class NativeFailure(Exception):
     """Native code failed; why is in the diagnostics."""
 
 
+def error_text(error: Exception) -> str:
+    """The diagnostics of an MLIR error in one line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    shown = [line for line in lines if line.startswith("error:")] or lines[:1]
+    return "; ".join(line.removeprefix("error: ") for line in shown)
+
+
 def _place(location: ir.Location) -> str:
     return "" if location == ir.Location.unknown(location.context) else f"{str(location)[4:-1]}: "

@@ -38,6 +38,11 @@ def _describe(cls: type[Configurable]) -> str:
     return "\n".join(lines)
 
 
+def upstream_names() -> list[str]:
+    """The names of upstream's passes and pipelines."""
+    return re.findall(r"^  (\S+)  +-", _upstream(), flags=re.MULTILINE)
+
+
 def _upstream() -> str:
     """Upstream's list with the names as pipelines spell them, without dashes.
 

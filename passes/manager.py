@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
 from mlir import ir
 from mlir.dialects import func
 
-from aiopt.dialects import ext
-from aiopt.passes import spec
 from aiopt.passes.base import FunctionPass, Pass
-from aiopt.passes.diagnostics import NativeFailure, caught
+from aiopt.passes.diagnostics import NativeFailure, caught, error_text
 from aiopt.passes.native import Manager
 from aiopt.passes.pipeline_text import MODULE, Nest, Upstream
 from aiopt.passes.unit import Unit
-from aiopt.support.errors import AioptError, CompileError, OptionError
+from aiopt.support.errors import CompileError, OptionError
 
 FUNCTION = "func.func"
+
+
+@dataclass
+class Counted:
+    """What one pass of ours counted: its statistics as declared (name, description), and the numbers."""
+
+    name: str
+    declared: Mapping[str, str]
+    counts: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass
@@ -28,20 +36,23 @@ class Built:
     text: str
     unit: Unit
     native: Manager
+    counted: list[Counted] = field(default_factory=list)
+    op: ir.Operation | None = None  # what it runs on, the module if nothing else is said
     failure: list[BaseException] = field(default_factory=list)  # what a pass of ours raised
 
-    def run(self, op: ir.Operation | None = None) -> None:
+    def run(self) -> None:
         """Raises CompileError naming the passes if one fails, or what a pass of ours raised."""
         self.failure.clear()
         with caught(self.unit.module.context, CompileError, self.text):
-            good = self.native.run(op or self.unit.module.operation)
+            good = self.native.run(self.op or self.unit.module.operation)
             if self.failure:
                 raise self.failure[0]
             if not good:
                 raise NativeFailure(self.text)
 
-    def guarded(self, work: Callable[[], None]) -> bool:
+    def guarded(self, counted: Counted, work: Callable[[], None]) -> bool:
         """Call `work` inside native code, which no exception may leave: it is kept and raised when that is done."""
+        self.unit.counts = counted.counts
         try:
             with ir.Location.unknown(self.unit.module.context):
                 work()
@@ -80,10 +91,12 @@ def _add_upstream(built: Built, parent: int, item: Upstream) -> None:
 
 def _add_ours(built: Built, parent: int, item: Pass, anchors: tuple[str, ...]) -> None:
     unit, name = built.unit, type(item).__name__
+    counted = Counted(name, item.statistics)
+    built.counted.append(counted)
     if anchors == (MODULE,):
 
         def on_module(_: ir.Operation) -> bool:
-            return built.guarded(partial(_run_and_check, unit, item))
+            return built.guarded(counted, partial(_run_and_check, unit, item))
 
         built.native.add(parent, name, str(item), on_module)
     elif anchors[-1] != FUNCTION:
@@ -93,7 +106,7 @@ def _add_ours(built: Built, parent: int, item: Pass, anchors: tuple[str, ...]) -
         def on_function(op: ir.Operation) -> bool:
             view = op.opview
             assert isinstance(view, func.FuncOp)
-            return view.is_external or built.guarded(partial(_run_on_function, unit, item, view))
+            return view.is_external or built.guarded(counted, partial(_run_on_function, unit, item, view))
 
         built.native.add(parent, name, str(item), on_function)
     else:
@@ -127,24 +140,11 @@ def _run_on_function(unit: Unit, step: FunctionPass, function: func.FuncOp) -> N
 
 def check(unit: Unit, step: str) -> None:
     """Verify a unit and hold it against its level's spec. Raises CompileError or SpecError naming the step."""
-    try:
-        unit.module.operation.verify()
-        level = unit.level
-        if level not in spec.UPSTREAM_ONLY:
-            ext.verify(unit.module)
-        if level is not None:
-            spec.check(unit.module, level)
-    except ir.MLIRError as error:
-        raise CompileError(f"{step} left invalid IR: {error_text(error)}") from error
-    except AioptError as error:
-        raise type(error)(f"after {step}: {error}") from error
+    if unit.foreign:
+        return  # upstream's pass manager has verified it
+    from aiopt.passes.checks import check as check_ours  # brings the specs and dialects, which take longest to load
 
-
-def error_text(error: Exception) -> str:
-    """The diagnostics of an MLIR error in one line."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    shown = [line for line in lines if line.startswith("error:")] or lines[:1]
-    return "; ".join(line.removeprefix("error: ") for line in shown)
+    check_ours(unit, step)
 
 
 def _one_line(complaint: str) -> str:

@@ -137,6 +137,10 @@ class Manager:
         made = _call("mlirCreateExternalPass", _new_type_id(), *texts, 0, None, callbacks, None)
         _call("mlirOpPassManagerAddOwnedPass", parent, made)
 
+    def close(self) -> None:
+        """End it, which is when it reports the times it took."""
+        del self.manager
+
     def run(self, op: ir.Operation) -> bool:
         """Run all passes; False if one failed. Diagnostics go to the context's handlers."""
         return bool(_call("mlirPassManagerRunOnOp", self._address, _address(op)).value)

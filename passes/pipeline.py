@@ -11,6 +11,7 @@ from mlir import ir
 
 from aiopt.passes import manager
 from aiopt.passes.base import Pass
+from aiopt.passes.instruments import Instruments, run_instrumented
 from aiopt.passes.manager import check, run_ours
 from aiopt.passes.pipeline_text import MODULE, Nest, Plain, Upstream, expand, is_ours, parse
 from aiopt.passes.unit import Unit
@@ -37,10 +38,13 @@ def observed(observer: Observer) -> Iterator[None]:
         _observers.remove(observer)
 
 
-def run(unit: Unit, pipeline: Nest | str) -> None:
+def run(
+    unit: Unit, pipeline: Nest | str, instruments: Instruments | None = None, implicit_nesting: bool = False
+) -> None:
     """Run a pipeline. After each step the IR is verified and held against its level's spec.
 
-    Upstream's passes that follow each other are one step, unless somebody observes.
+    Upstream's passes that follow each other are one step, unless somebody observes; with instruments all is one step.
+    implicit_nesting: passes for functions may stand where modules are worked on.
     Raises CompileError naming the pass if it fails, SpecError if it leaves its level, OptionError on bad text.
     """
     nest = parse(pipeline) if isinstance(pipeline, str) else pipeline
@@ -48,12 +52,18 @@ def run(unit: Unit, pipeline: Nest | str) -> None:
     texts = [str(step) for step in steps]
     with unit.module.context, ir.Location.unknown():
         for step in steps:
-            manager.build(Nest(MODULE, (step,)), unit)  # so that mistakes are found before anything runs
-        if _observers:
+            manager.build(Nest(MODULE, (step,)), unit, implicit_nesting)  # finds mistakes before anything runs
+        if instruments is not None:
+            for observer in _observers:
+                observer.before(texts, unit)
+            run_instrumented(unit, Nest(nest.anchor, tuple(steps)), instruments, implicit_nesting)
+            if instruments.verify:
+                check(unit, ",".join(texts))
+        elif _observers:
             for index, step in enumerate(steps):
                 for observer in _observers:
                     observer.before(texts[index:], unit)
-                _run_step(unit, step)
+                _run_step(unit, step, implicit_nesting)
         else:
             for ours, group in groupby(steps, is_ours):
                 (_run_each if ours else _run_joined)(unit, list(group))
@@ -82,9 +92,9 @@ def _run_joined(unit: Unit, steps: Sequence[Plain]) -> None:
         raise  # only together do they go wrong
 
 
-def _run_step(unit: Unit, step: Plain) -> None:
+def _run_step(unit: Unit, step: Plain, implicit_nesting: bool = False) -> None:
     if isinstance(step, Pass):
         run_ours(unit, step)
     else:
-        manager.build(Nest(MODULE, (step,)), unit).run()
+        manager.build(Nest(MODULE, (step,)), unit, implicit_nesting).run()
     check(unit, str(step))

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from aiopt.passes import native
 from aiopt.passes.base import NamedPipeline, Pass
 from aiopt.passes.registry import registered
-from aiopt.support.arguments import did_you_mean
 from aiopt.support.errors import OptionError
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
@@ -65,6 +64,8 @@ def find_step(name: str, options: str = "") -> Step:
         return Upstream(f"{name}{{{options}}}" if options else name)
     cls = registered().get(name)
     if cls is None:
+        from aiopt.support.arguments import did_you_mean  # brings argparse, which nothing else here needs
+
         guess = did_you_mean(name, registered())
         raise OptionError(f"no pass is called '{name}'{guess} (aiopt --list-passes shows all)")
     return cls.from_options(_split_options(name, options))  # pyright: ignore[reportReturnType]: one of the two kinds
