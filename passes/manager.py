@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from mlir import ir
-from mlir.dialects import func
 
 from aiopt.passes.base import FunctionPass, Pass
 from aiopt.passes.diagnostics import NativeFailure, caught, error_text
@@ -16,6 +16,9 @@ from aiopt.passes.native import Manager
 from aiopt.passes.pipeline_text import MODULE, Nest, Upstream
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import CompileError, OptionError
+
+if TYPE_CHECKING:
+    from mlir.dialects import func
 
 FUNCTION = "func.func"
 
@@ -104,8 +107,7 @@ def _add_ours(built: Built, parent: int, item: Pass, anchors: tuple[str, ...]) -
     elif isinstance(item, FunctionPass):
 
         def on_function(op: ir.Operation) -> bool:
-            view = op.opview
-            assert isinstance(view, func.FuncOp)
+            view: Any = op.opview
             return view.is_external or built.guarded(counted, partial(_run_on_function, unit, item, view))
 
         built.native.add(parent, name, str(item), on_function)

@@ -10,7 +10,6 @@ from mlir import ir
 
 from aiopt.passes.text import BYTECODE_MAGIC, Source, parse_file, parse_source
 from aiopt.passes.unit import Unit
-from aiopt.support.arguments import parse_shapes
 from aiopt.support.errors import OptionError
 from aiopt.support.files import refuse_sources
 from aiopt.tools.opt.command_line import Given, UsageError
@@ -53,9 +52,8 @@ class Input:
         if self.is_onnx:
             from aiopt import driver  # brings onnx
 
-            return driver.load_unit(self.path or source.data, context, parse_shapes(self.values.shape))
-        if self.values.shape:
-            parse_shapes(self.values.shape)
+            return driver.load_unit(self.path or source.data, context, self._shapes())
+        if self._shapes():
             raise OptionError("--shape is for ONNX models; MLIR has its shapes in the text")
         whole = self.path is not None and source is self.source
         module = parse_file(str(self.path), context) if whole else parse_source(source, context)
@@ -66,6 +64,13 @@ class Input:
         unit = unit_of(module, self.name, self.path.parent if self.path else Path())
         unit.sources = (self.path, *unit.sources) if self.path else unit.sources
         return unit
+
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        if not self.values.shape:
+            return {}
+        from aiopt.support.arguments import parse_shapes  # brings argparse
+
+        return parse_shapes(self.values.shape)
 
     def keep_sources(self, unit: Unit) -> None:
         """Raise OutputError if the output would replace what was read; MLIR text may take its older self's place."""

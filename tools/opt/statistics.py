@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from aiopt.passes.manager import Counted
 
-_RULE = f"===-{'-' * 73}-==="
+_RULE = f"==={'-' * 73}==="
 _HEAD = f"{_RULE}\n{'... Pass statistics report ...':>53}\n{_RULE}\n"
 
 

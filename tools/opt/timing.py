@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-_RULE = f"===-{'-' * 73}-==="
+_RULE = f"==={'-' * 73}==="
 _TITLE = f"{_RULE}\n{'... Execution time report ...':>52}\n{_RULE}\n"
 _LINE = re.compile(r"^ +(\d+\.\d+) \( *[\d.]+%\)  ( *)(.+)$", re.MULTILINE)
 
