@@ -93,3 +93,11 @@ def load_irdl(path: str, context: ir.Context) -> None:
 
     with context, ir.Location.unknown():
         irdl.load_dialects(parse_file(path, context))
+
+
+def check_output(path: str) -> None:
+    """Raise UsageError if no file of this name can be written, before any work is done for it."""
+    folder = Path(path).parent
+    why = "Is a directory" if Path(path).is_dir() else "" if folder.is_dir() else "No such file or directory"
+    if why:
+        raise UsageError(f"cannot open output file '{path}': {why}\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from aiopt.passes import native, pipeline, registry
 from aiopt.passes.expected_diagnostics import ExpectedDiagnostics
 from aiopt.passes.manager import build
 from aiopt.passes.pipeline_text import Nest, expand, has_ours, pretty
-from aiopt.passes.reproducer import StepKeeper, reproducer
+from aiopt.passes.reproducer import StepKeeper, pipeline_text, reproducer, write_reproducer
 from aiopt.passes.source_printer import Place, SourcePrinter
 from aiopt.passes.text import Source, parse_op, parse_source, rename, to_bytecode, to_bytes
 from aiopt.passes.unit import Unit
@@ -23,7 +24,8 @@ from aiopt.support.isolate import Journal
 from aiopt.tools.opt import chunks, pipelines
 from aiopt.tools.opt.command_line import Given, UsageError
 from aiopt.tools.opt.observe import Observation
-from aiopt.tools.opt.reading import Input
+from aiopt.tools.opt.reading import Input, check_output
+from aiopt.tools.opt.remarks import Remarks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,23 +78,30 @@ class Command:
         self.given, self.values, self.journal = given, given.values, journal
         pipelines.check_filters(self.values.mlir_print_ir_before, "mlir-print-ir-before")
         pipelines.check_filters(self.values.mlir_print_ir_after, "mlir-print-ir-after")
+        if _output(given) is not None:
+            check_output(self.values.o)
         self.observation = Observation(given)
         journal.record(f"reading '{given.input}'")
         self.input = Input(given)
         self.nest, self.implicit = pipelines.asked_for(given, self.input.text)
         self.ours = self.input.has_ours or self.values.emit != "mlir" or (self.nest is not None and has_ours(self.nest))
+        self.expected = self._expected()
+        self.remarks = Remarks(given, self._show_remark, self._printer())
         self.written = False
 
     def run(self) -> int:
         """Process the input, chunk by chunk if that is asked for."""
-        results = [self._chunk(source) for source in self._sources()]
+        results, states = zip(*map(self._chunk, self._sources()), strict=True)
+        remarks = self.remarks.finish()
         marker = self.values.output_split_marker
         if marker is None:
             marker = chunks.MARKER if self.values.split_input_file is not None else ""
-        good = all(result is not None for result in results)
+        good = all(states) and (self.expected is None or self.expected.finish())
         if not self.written and (good or self.values.o == "-"):
             separator = f"{marker}\n".encode() if len(results) > 1 else b""
-            write_output(_output(self.given), separator.join(result or b"" for result in results))
+            write_output(_output(self.given), separator.join(results))
+        if remarks is not None:
+            write_output(Path(self.values.remarks_output_file), remarks.encode())
         os.write(2, self.observation.report().encode())
         return 0 if good else 1
 
@@ -102,35 +111,36 @@ class Command:
             return [self.input.source]
         return list(chunks.split(self.input.source.data, self.input.name, marker or chunks.MARKER, self._printer()))
 
-    def _printer(self) -> SourcePrinter:
-        return SourcePrinter(self.input.name, self.input.source.data, not self.values.mlir_disable_diagnostic_notes)
+    def _expected(self) -> ExpectedDiagnostics | None:
+        level = self.values.verify_diagnostics
+        return None if level is None else ExpectedDiagnostics(self._printer(), self.input.text, level or "all")
 
-    def _chunk(self, source: Source) -> bytes | None:
-        """What comes of one chunk; None if something went wrong, which has been said."""
+    def _printer(self) -> SourcePrinter:
+        kinds = ["error", "warning", "remark"]
+        del kinds[kinds.index(self.values.mlir_diagnostic_verbosity_level.removesuffix("s")) + 1 :]
+        notes = [] if self.values.mlir_disable_diagnostic_notes else ["note"]
+        return SourcePrinter(self.input.name, self.input.source.data, frozenset(kinds + notes))
+
+    def _chunk(self, source: Source) -> tuple[bytes, bool]:
+        """What comes of one chunk, and whether all went well; if not, it has been said."""
         context = self._context()
         printer = self._printer()
-        expected = None
-        if self.values.verify_diagnostics is not None:
-            text = source.data.decode(errors="replace")
-            expected = ExpectedDiagnostics(printer, text, source.line, self.values.verify_diagnostics or "all")
-        handler = context.attach_diagnostic_handler((expected or printer).handle)
-        result: bytes | None = None
+        handler = context.attach_diagnostic_handler((self.expected or printer).handle)
+        result, good = b"", False
         try:
-            result = self._perform(source, context)
+            result, good = self._perform(source, context), True
         except ShownError:
             pass  # there is nothing left to say
         except OptionError:
             raise
         except AioptError as error:
-            if expected is None:
+            if self.expected is None:
                 printer.write(f"error: {error}\n")
             else:
-                expected.process(_place(str(error), self.input.name), "error", str(error))
+                self.expected.process(_place(str(error), self.input.name), "error", str(error))
         finally:
             handler.detach()
-        if expected is None:
-            return result
-        return (result or b"") if expected.finish() else None
+        return result, good or self.expected is not None
 
     def _context(self) -> ir.Context:
         if self.ours:
@@ -151,25 +161,61 @@ class Command:
     def _perform(self, source: Source, context: ir.Context) -> bytes:
         with self.observation.phase("Parser"):
             if self.values.no_implicit_module:
-                return self._perform_on_op(parse_op(source, context))
+                return self._perform_on_op(parse_op(source, context), source)
             unit = self.input.unit(source, context, self.ours)
         root = unit.module.operation
         self._check_roundtrip(root, lambda: parse_source(Source(_generic(root), "-"), context).operation)
         self._dump(unit, root.name)
-        with pipeline.observed(StepKeeper(self.journal)):
+        with pipeline.observed(self._keeper()):
             if self.nest is not None:
-                pipeline.run(unit, self.nest, self.observation.instruments, self.implicit)
+                self._run(unit, self.nest)
             self._generate_reproducer(unit)
             with self.observation.phase("Output"):
-                return self._output_of(unit)
+                return self._output_of(unit, source)
 
-    def _perform_on_op(self, op: ir.Operation) -> bytes:
+    def _keeper(self) -> StepKeeper:
+        if self.values.mlir_pass_pipeline_crash_reproducer is None:
+            return StepKeeper(self.journal)
+        return StepKeeper(self.journal, "last" if self.values.mlir_pass_pipeline_local_reproducer else "all")
+
+    def _show_remark(self, location: ir.Location | None, text: str) -> None:
+        printer = self._printer()
+        if self.expected is not None:
+            self.expected.process(printer.place(location) if location is not None else None, "remark", text)
+        elif location is not None:
+            printer.show(location, "remark", text)
+        else:
+            printer.show_at(None, "remark", text)
+
+    def _run(self, unit: Unit, nest: Nest) -> None:
+        if self.remarks.wanted:
+            unit.on_remark = self.remarks.take
+        try:
+            pipeline.run(unit, nest, self.observation.instruments, self.implicit)
+        except AioptError:
+            path = self.values.mlir_pass_pipeline_crash_reproducer
+            if path is not None and not isinstance(sys.exc_info()[1], OptionError):
+                entry = self.journal.read()
+                write_reproducer(entry, Path(path), whole=True, threading=not self.values.mlir_disable_threading)
+                self._report_reproducer(unit, entry.step, path)
+            raise
+
+    def _report_reproducer(self, unit: Unit, step: str, path: str) -> None:
+        where = unit.module.operation.location
+        printer = self._printer()
+        printer.show(where, "error", "Failures have been detected while processing an MLIR pass pipeline")
+        text = f"`{step}` on '{unit.module.operation.name}' operation"
+        if not self.values.mlir_pass_pipeline_local_reproducer:
+            text = f"[{text}]"
+        printer.show(where, "note", f"Pipeline failed while executing {text}: reproducer generated at `{path}`")
+
+    def _perform_on_op(self, op: ir.Operation, source: Source) -> bytes:
         """As `_perform`, on an op that is no module: upstream's passes only."""
         if self.nest is not None:
             raise OptionError("--no-implicit-module runs no passes in aiopt: give it a module, or leave the flag out")
         self._check_roundtrip(op, lambda: parse_op(Source(_generic(op), "-"), op.context))
         with self.observation.phase("Output"):
-            return self._bytes(op)
+            return self._bytes(op, source)
 
     def _dump(self, unit: Unit, anchor: str) -> None:
         if not self.values.dump_pass_pipeline:
@@ -190,15 +236,12 @@ class Command:
         path = self.values.mlir_generate_reproducer
         if path is None:
             return
-        anchor = unit.module.operation.name
-        items = tuple(expand(self.nest.items)) if self.nest else ()
-        with unit.module.context:
-            text = str(build(Nest(anchor, items), unit, self.implicit).native.manager)
+        text = pipeline_text(unit, expand(self.nest.items) if self.nest else [], self.implicit)
         module = to_bytes(unit.module.operation).decode()
         threading = not self.values.mlir_disable_threading
         write_output(Path(path), reproducer(module, text, threading, verify=False).encode())
 
-    def _output_of(self, unit: Unit) -> bytes:
+    def _output_of(self, unit: Unit, source: Source) -> bytes:
         """The bytes of a result, or nothing where it has been written with its weights beside it."""
         if self.values.emit != "mlir":
             from aiopt import driver
@@ -210,7 +253,7 @@ class Command:
         self.journal.record("printing")
         if unit.foreign or self.values.emit_bytecode or self.values.split_input_file is not None:
             self.input.keep_sources(unit)
-            return self._bytes(unit.module.operation)
+            return self._bytes(unit.module.operation, source)
         from aiopt.passes import io
 
         self.input.keep_sources(unit)
@@ -218,9 +261,9 @@ class Command:
         self.written = True
         return b""
 
-    def _bytes(self, op: ir.Operation) -> bytes:
+    def _bytes(self, op: ir.Operation, source: Source) -> bytes:
         if any(flag.endswith("debuginfo=true") for flag in self.given.native):
-            rename(op, self.input.name)
+            rename(op, source)
         if self.values.emit_bytecode:
             return to_bytecode(op, self.values.emit_bytecode_version)
         return to_bytes(op)

@@ -16,7 +16,7 @@
 // GUESS: {{^}}aiopt: Unknown command line argument '--lst-passes'.  Try: 'aiopt --help'
 // GUESS-NEXT: {{^}}aiopt: Did you mean '--list-passes'?
 // RUN: not aiopt %s --frobnicate=3 2>&1 | filecheck %s --check-prefix=UNKNOWN
-// UNKNOWN: {{^}}aiopt: Unknown command line argument '--frobnicate'.  Try: 'aiopt --help'
+// UNKNOWN: {{^}}aiopt: Unknown command line argument '--frobnicate=3'.  Try: 'aiopt --help'
 // UNKNOWN-NOT: mean
 // RUN: not aiopt %s --emit=ptx 2>&1 | filecheck %s --check-prefix=EMIT
 // EMIT: {{^}}aiopt: for the --emit option: Cannot find option named 'ptx'!
@@ -27,7 +27,7 @@
 // RUN: not aiopt %s --shape x=1xa 2>&1 | filecheck %s --check-prefix=SIZES
 // SIZES: {{^}}error: --shape x=1xa: sizes are whole numbers with an x between, as in x=1x3x48x320
 // RUN: not aiopt %s -o %t.absent/out.mlir 2>&1 | filecheck %s --check-prefix=OUTPUT
-// OUTPUT: {{^}}error: cannot write '{{.*}}out.mlir': No such file or directory
+// OUTPUT: {{^}}cannot open output file '{{.*}}out.mlir': No such file or directory
 // RUN: aiopt %s -o /dev/null
 // RUN: not aiopt --version 2>&1 > /dev/full | filecheck %s --check-prefix=FULL
 // FULL: {{^}}error: cannot write the standard output: No space left on device
