@@ -4,7 +4,7 @@ func.func @a() -> i32 {
 }
 // -----
 func.func @b() -> i32 {
-  // expected-error-re@below {{{{.*}} has [0-9] operands}}
+  // expected-error-re@below {{{{.*}} has {{[0-9]}} operands}}
   return
 }
 // -----
