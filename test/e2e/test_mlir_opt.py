@@ -146,7 +146,9 @@ CASES = [
             "tree/builtin_module_no-symbol-name/func_func_g/1_0_canonicalize.mlir",
         ),
     ),
-    Case("small.mlir --mlir-timing --mlir-disable-threading --pass-pipeline=builtin.module(cse,func.func(canonicalize,cse))"),
+    Case(
+        "small.mlir --mlir-timing --mlir-disable-threading --pass-pipeline=builtin.module(cse,func.func(canonicalize,cse))"
+    ),
     Case("loops.mlir --mlir-timing --mlir-output-format=json --inline --cse"),
     Case("small.mlir --mlir-pass-statistics --pass-pipeline=builtin.module(cse,func.func(canonicalize,cse))"),
     Case("small.mlir --mlir-pass-statistics --mlir-pass-statistics-display=list --cse --canonicalize --cse"),

@@ -16,8 +16,9 @@ from aiopt.passes.manager import build
 from aiopt.passes.pipeline_text import Nest, expand, has_ours, pretty
 from aiopt.passes.reproducer import StepKeeper, pipeline_text, reproducer, write_reproducer
 from aiopt.passes.source_printer import Place, SourcePrinter
-from aiopt.passes.text import Source, parse_op, parse_source, rename, to_bytecode, to_bytes
+from aiopt.passes.text import Source, parse_op, parse_source, to_bytecode, to_bytes
 from aiopt.passes.unit import Unit
+from aiopt.support import isolate
 from aiopt.support.errors import AioptError, OptionError, OutputError, ShownError
 from aiopt.support.files import write_output
 from aiopt.support.isolate import Journal
@@ -97,6 +98,7 @@ class Command:
         if marker is None:
             marker = chunks.MARKER if self.values.split_input_file is not None else ""
         good = all(states) and (self.expected is None or self.expected.finish())
+        isolate.pass_on_native_stderr()
         if not self.written and (good or self.values.o == "-"):
             separator = f"{marker}\n".encode() if len(results) > 1 else b""
             write_output(_output(self.given), separator.join(results))
@@ -161,7 +163,7 @@ class Command:
     def _perform(self, source: Source, context: ir.Context) -> bytes:
         with self.observation.phase("Parser"):
             if self.values.no_implicit_module:
-                return self._perform_on_op(parse_op(source, context), source)
+                return self._perform_on_op(parse_op(source, context))
             unit = self.input.unit(source, context, self.ours)
         root = unit.module.operation
         self._check_roundtrip(root, lambda: parse_source(Source(_generic(root), "-"), context).operation)
@@ -171,7 +173,7 @@ class Command:
                 self._run(unit, self.nest)
             self._generate_reproducer(unit)
             with self.observation.phase("Output"):
-                return self._output_of(unit, source)
+                return self._output_of(unit)
 
     def _keeper(self) -> StepKeeper:
         if self.values.mlir_pass_pipeline_crash_reproducer is None:
@@ -209,13 +211,13 @@ class Command:
             text = f"[{text}]"
         printer.show(where, "note", f"Pipeline failed while executing {text}: reproducer generated at `{path}`")
 
-    def _perform_on_op(self, op: ir.Operation, source: Source) -> bytes:
+    def _perform_on_op(self, op: ir.Operation) -> bytes:
         """As `_perform`, on an op that is no module: upstream's passes only."""
         if self.nest is not None:
             raise OptionError("--no-implicit-module runs no passes in aiopt: give it a module, or leave the flag out")
         self._check_roundtrip(op, lambda: parse_op(Source(_generic(op), "-"), op.context))
         with self.observation.phase("Output"):
-            return self._bytes(op, source)
+            return self._bytes(op)
 
     def _dump(self, unit: Unit, anchor: str) -> None:
         if not self.values.dump_pass_pipeline:
@@ -241,7 +243,7 @@ class Command:
         threading = not self.values.mlir_disable_threading
         write_output(Path(path), reproducer(module, text, threading, verify=False).encode())
 
-    def _output_of(self, unit: Unit, source: Source) -> bytes:
+    def _output_of(self, unit: Unit) -> bytes:
         """The bytes of a result, or nothing where it has been written with its weights beside it."""
         if self.values.emit != "mlir":
             from aiopt import driver
@@ -253,17 +255,16 @@ class Command:
         self.journal.record("printing")
         if unit.foreign or self.values.emit_bytecode or self.values.split_input_file is not None:
             self.input.keep_sources(unit)
-            return self._bytes(unit.module.operation, source)
+            return self._bytes(unit.module.operation)
         from aiopt.passes import io
 
         self.input.keep_sources(unit)
+        isolate.pass_on_native_stderr()
         io.write_unit(unit, _output(self.given), self.values.elide_weights)
         self.written = True
         return b""
 
-    def _bytes(self, op: ir.Operation, source: Source) -> bytes:
-        if any(flag.endswith("debuginfo=true") for flag in self.given.native):
-            rename(op, source)
+    def _bytes(self, op: ir.Operation) -> bytes:
         if self.values.emit_bytecode:
             return to_bytecode(op, self.values.emit_bytecode_version)
         return to_bytes(op)

@@ -31,4 +31,15 @@
 // RUN: aiopt %s -o /dev/null
 // RUN: not aiopt --version 2>&1 > /dev/full | filecheck %s --check-prefix=FULL
 // FULL: {{^}}error: cannot write the standard output: No space left on device
+// RUN: mlir-opt --show-dialects > %t.theirs
+// RUN: aiopt --show-dialects | grep Available | diff %t.theirs -
+// RUN: aiopt --show-dialects | filecheck %s --check-prefix=DIALECTS
+// DIALECTS: {{^}}aiopt's dialects: ai,npu
+// RUN: aiopt --help-list | filecheck %s --check-prefix=LIST-OF-FLAGS
+// LIST-OF-FLAGS: --allow-unregistered-dialect
+// LIST-OF-FLAGS: --verify-roundtrip
+// RUN: not aiopt --load-dialect-plugin=x.so 2>&1 | filecheck %s --check-prefix=PLUGIN
+// PLUGIN: aiopt: '--load-dialect-plugin' is mlir-opt's alone: plugins are Python modules, not C++ libraries
+// RUN: not aiopt --canonicalise 2>&1 < /dev/null | filecheck %s --check-prefix=NO-INPUT
+// NO-INPUT: aiopt: Did you mean '--canonicalize'?
 module {}
