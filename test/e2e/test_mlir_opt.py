@@ -147,7 +147,7 @@ CASES = [
         ),
     ),
     Case(
-        "small.mlir --mlir-timing --mlir-disable-threading --pass-pipeline=builtin.module(cse,func.func(canonicalize,cse))"
+        "small.mlir --mlir-timing --mlir-disable-threading --pass-pipeline=builtin.module(func.func(canonicalize,cse))"
     ),
     Case("loops.mlir --mlir-timing --mlir-output-format=json --inline --cse"),
     Case("small.mlir --mlir-pass-statistics --pass-pipeline=builtin.module(cse,func.func(canonicalize,cse))"),
