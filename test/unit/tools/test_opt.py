@@ -101,7 +101,7 @@ def test_reports_of_pass_managers_are_added_up() -> None:
     assert nest.seconds == pytest.approx(0.4)
     assert nest.children["CSE"].children["(A) DominanceInfo"].seconds == pytest.approx(0.2)
     rows = timing.report("tree", "text").splitlines()
-    assert [row[24:] for row in rows[6:-2]] == ["'func.func' Pipeline", "  CSE", "    (A) DominanceInfo"]
+    assert [row.partition(")  ")[2] for row in rows[6:-2]] == ["'func.func' Pipeline", "  CSE", "    (A) DominanceInfo"]
     first = json.loads(timing.report("tree", "json"))[0]
     assert first["passes"][0]["passes"][0]["name"] == "(A) DominanceInfo"
     assert json.loads(timing.report("list", "json"))[-1]["name"] == "Total"
