@@ -14,7 +14,7 @@ from aiopt.passes.unit import Unit
 from aiopt.support.errors import AioptError, IRError
 
 # Not LLVM and the way there: what a module of those levels needs beside its ops, only aiopt's own passes write.
-_ADOPTED = (Level.GRAPH, Level.KERNELS, Level.TENSOR)
+_ADOPTED = (Level.GRAPH, Level.KERNELS, Level.PARTS, Level.TENSOR)
 
 
 def adopt(unit: Unit) -> None:

@@ -12,7 +12,7 @@ from mlir import ir
 
 from aiopt.passes.level import Level
 from aiopt.passes.unit import Unit
-from aiopt.support.errors import OptionError
+from aiopt.support.errors import CompileError, OptionError
 
 if TYPE_CHECKING:
     from mlir.dialects import func
@@ -88,6 +88,14 @@ def functions(module: ir.Module) -> list[func.FuncOp]:
 
     found = [op for op in module.body.operations if isinstance(op, func.FuncOp)]
     return [function for function in found if not function.is_external]
+
+
+def main_function(module: ir.Module, user: str) -> func.FuncOp:
+    """@main. Raises CompileError, which names its user, if there is none."""
+    for function in functions(module):
+        if function.name.value == "main":
+            return function
+    raise CompileError(f"{user} needs a function @main")
 
 
 @cache

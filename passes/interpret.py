@@ -97,9 +97,21 @@ def _dense(op: arith.ConstantOp) -> np.ndarray:
 
 def input_types(module: ir.Module) -> dict[str, TensorType]:
     """The types of the inputs of @main by name. Raises SpecError if there is no @main."""
+    return _argument_types(_main(module))
+
+
+def output_types(module: ir.Module) -> dict[str, TensorType]:
+    """The types of the outputs of @main by name. Raises SpecError if there is no @main."""
+    main = _main(module)
+    *_, terminator = main.entry_block.operations
+    results = list(terminator.operands)
+    return dict(zip(_names(main, "res_attrs", len(results)), map(type_of, results), strict=True))
+
+
+def _main(module: ir.Module) -> func.FuncOp:
     for op in module.body.operations:
         if isinstance(op, func.FuncOp) and op.name.value == "main":
-            return _argument_types(op)
+            return op
     raise SpecError("the module has no function @main")
 
 

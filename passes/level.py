@@ -8,6 +8,7 @@ class Level(Enum):
 
     GRAPH = "graph"
     KERNELS = "kernels"
+    PARTS = "parts"
     TENSOR = "tensor"
     LOOPS = "loops"
     CPU = "cpu"

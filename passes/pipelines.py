@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from aiopt.passes.base import NamedPipeline
+from aiopt.passes.graph.assign_target import AssignTarget
 
 
 @dataclass(frozen=True)
@@ -32,19 +33,22 @@ class GraphPipeline(NamedPipeline):
 class KernelsPipeline(NamedPipeline):
     """GRAPH to KERNELS: the optimised graph, placed, laid out and cut into kernels.
 
-    layout: see ai-assign-layout. amp: bf16 or f16, the type for ai-amp; none keeps the model's types.
+    layout: see ai-assign-layout. amp: bf16 or f16, the type for ai-amp; none keeps the model's types. target, deny: see
+    ai-assign-target.
     """
 
     name: ClassVar[str] = "ai-kernels-pipeline"
     layout: str = "auto"
     amp: str = "none"
+    target: str = "cpu"
+    deny: str = ""
 
     def passes(self) -> list[str]:
         lowered = [] if self.amp == "none" else [f"ai-amp{{type={self.amp}}}", "ai-canonicalize", "ai-cse", "ai-dce"]
         return [
             "ai-graph-pipeline",
             *lowered,
-            "ai-assign-target",
+            str(AssignTarget(target=self.target, deny=self.deny)),
             f"ai-assign-layout{{layout={self.layout}}}",
             "ai-group-kernels",
             "ai-outline-kernels",

@@ -11,7 +11,7 @@ from mlir.dialects import arith, func, linalg, memref, scf
 
 from aiopt.dialects.ext import operations
 from aiopt.passes.base import Pass, functions
-from aiopt.passes.rewrite import PARTITION
+from aiopt.passes.rewrite import CALL_ATTRIBUTES
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
 
@@ -125,7 +125,7 @@ def _extend_calls(function: func.FuncOp, scratch: dict[str, list[ir.MemRefType]]
         with ir.InsertionPoint(op), op.location:
             buffers = [memref.AllocOp(kind, [], []).result for kind in scratch[op.callee.value]]
             call = func.CallOp([], op.callee, [*op.operands_, *buffers])
-        for key in ("ai.nodes", PARTITION):
+        for key in CALL_ATTRIBUTES:
             if key in op.attributes:
                 call.attributes[key] = op.attributes[key]
         op.operation.erase()

@@ -17,7 +17,7 @@ from aiopt.passes.base import Pass, functions
 from aiopt.passes.lower.linalg import FAMILIES
 from aiopt.passes.lower.linalg.builder import empty, memref_type, stored, tensor_type
 from aiopt.passes.lower.linalg.rules import RULES, Operand, Squeezed, reassociation, splat_operand
-from aiopt.passes.rewrite import PARTITION
+from aiopt.passes.rewrite import CALL_ATTRIBUTES
 from aiopt.passes.spec.base import Level
 from aiopt.passes.templates.registry import emit_template, read_choice
 from aiopt.passes.unit import Unit
@@ -163,7 +163,7 @@ def _convert_main_op(
     if isinstance(op, func.CallOp):
         results = [returned[r] if r in returned else _allocate(type_of(r)) for r in op.results if type_of(r).size]
         call = func.CallOp([], op.callee, [*(buffers[v] for v in op.operands if type_of(v).size), *results])
-        for key in ("ai.nodes", PARTITION):
+        for key in CALL_ATTRIBUTES:
             if key in op.attributes:
                 call.attributes[key] = op.attributes[key]
         buffers.update(zip([r for r in op.results if type_of(r).size], results, strict=True))
