@@ -47,7 +47,7 @@ from aiopt.dialects.values import (
     type_of,
     widened,
 )
-from aiopt.support.errors import IRError
+from aiopt.support.errors import IRError, PluginError
 from aiopt.support.types import LOW_FLOATS, TensorType
 
 __all__ = [
@@ -64,18 +64,20 @@ __all__ = [
     "from_attribute",
     "node_names",
     "operations",
+    "tensor_namespaces",
     "to_attribute",
     "to_ir",
     "type_of",
     "verify",
 ]
 
-_namespaces: set[str] = set()  # of all dialects defined here
+_defined: dict[str, type[Dialect]] = {}  # all dialects, by namespace
 
 
 class Dialect:
     """Base of a dialect class. A subclass gets `Operation`, the base class of its ops, and `operations`."""
 
+    on_tensors: ClassVar[bool] = False  # its ops may stand at levels graph and kernels, where the nets are
     namespace: ClassVar[str]
     operations: ClassVar[dict[str, type[Operation]]]
     Operation: ClassVar[type[Operation]]
@@ -84,9 +86,11 @@ class Dialect:
         parts = cls.__module__.split(".")
         if name not in parts[1:]:
             raise TypeError(f"{cls}: MLIR finds op classes by name, so define it in or below a module <package>.{name}")
+        if name in _defined:
+            raise PluginError(f"two dialects are called {name}: {_title(_defined[name])} and {_title(cls)}")
         view = type(cls.__name__, (_cext.ir.Dialect,), {"DIALECT_NAMESPACE": name})
         cls.namespace = name
-        _namespaces.add(name)
+        _defined[name] = cls
         cls.operations = {}
         cls.Operation = type("Operation", (Operation,), {"dialect": cls, "view": _cext.register_dialect(view)})
         _cext.globals.append_dialect_search_prefix(".".join(parts[: parts.index(name, 1)]))
@@ -258,7 +262,7 @@ def verify(module: ir.Module) -> None:
     found: list[ir.Operation] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:  # far cheaper than making an OpView of every op
-        if op.name.partition(".")[0] in _namespaces:
+        if op.name.partition(".")[0] in _defined:
             found.append(op)
         return ir.WalkResult.ADVANCE
 
@@ -271,6 +275,15 @@ def verify(module: ir.Module) -> None:
                     view.verify_op()
                 except IRError as error:
                     raise IRError(f"{error} (at {describe(op.location)})") from error
+
+
+def tensor_namespaces() -> frozenset[str]:
+    """The dialects whose ops may stand at levels graph and kernels."""
+    return frozenset(name for name, cls in _defined.items() if cls.on_tensors)
+
+
+def _title(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
 
 
 def _attribute_property(key: str, declared: Attribute) -> property:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import aiopt
-from aiopt.support import command
+from aiopt.support import command, plugins
 from aiopt.support.arguments import Parser, parse_shapes
 from aiopt.support.errors import OptionError, OutputError
 from aiopt.support.files import read_input, refuse_sources, write_output
@@ -51,6 +51,9 @@ def _parser() -> Parser:
     add("--shape", action="append", default=[], metavar="NAME=1x3x48x320", help="shape of an input of an ONNX model")
     add("--elide-weights", action="store_true", help="write no weights file; such text cannot be loaded again")
     add("--mlir-print-debuginfo", action="store_true", help="print locations")
+    add(
+        "--load-python", action="append", default=[], metavar="MODULE", help="a module with passes, dialects or targets"
+    )
     add("--list-passes", action="store_true", help="print all passes with their options")
     add("--emit-irdl", nargs="?", const="", metavar="DIALECT", help="print our dialects for mlir-opt --irdl-file=")
     add("--version", action="store_true", help="print the versions of aiopt and LLVM")
@@ -64,6 +67,8 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
     from aiopt.passes.reproducer import StepKeeper
 
     registry.add_package("aiopt.targets")
+    for name in given.load_python:
+        plugins.load(name)
     output = None if given.output == STDIN else Path(given.output)
     if given.list_passes:
         write_output(output, listing.list_passes().encode())

@@ -3,6 +3,7 @@
 from mlir import ir
 from mlir.dialects import func
 
+from aiopt.dialects.ext import tensor_namespaces
 from aiopt.passes.spec.base import (
     Level,
     Spec,
@@ -46,7 +47,7 @@ def _check_kernel(name: str, kernel: func.FuncOp) -> None:
         raise refuse(Level.KERNELS, kernel, f"@{name} without results: nothing would come of it")
     if constant := find_op(kernel, "ai.constant".__eq__):
         raise refuse(Level.KERNELS, constant, "inside a kernel: weights reach it as arguments")
-    require_ops(Level.KERNELS, kernel, _KERNEL, frozenset({"ai"}), f"in kernel @{name}")
+    require_ops(Level.KERNELS, kernel, _KERNEL, tensor_namespaces(), f"in kernel @{name}")
 
 
 def _check_returned(main: func.FuncOp) -> None:

@@ -1,31 +1,37 @@
-"""Targets, found by walking this package: a subpackage that nets can be compiled for offers one as `TARGET`."""
+"""Targets: a subpackage of this one, or a plug-in, that nets can be compiled for offers one as `TARGET`."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
 from functools import cache
+from types import ModuleType
 
 from aiopt.passes import registry
-from aiopt.support.errors import OptionError
+from aiopt.support import plugins
+from aiopt.support.errors import OptionError, PluginError
 from aiopt.targets.base import Target
 
 registry.add_package("aiopt.targets")
 
 
-@cache
 def targets() -> dict[str, Target]:
-    """All targets by name. Raises TypeError if two share one."""
+    """All targets by name. Raises PluginError if two share one."""
+    return _targets(plugins.modules(plugins.TARGETS))
+
+
+@cache
+def _targets(others: tuple[ModuleType, ...]) -> dict[str, Target]:
+    own = [importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__) if info.ispkg]
     found: dict[str, Target] = {}
-    for info in pkgutil.iter_modules(__path__):
-        if not info.ispkg:
-            continue
-        target = getattr(importlib.import_module(f"{__name__}.{info.name}"), "TARGET", None)
-        if target is None:
+    places: dict[str, str] = {}
+    for module in (*own, *others):
+        target = getattr(module, "TARGET", None)
+        if not isinstance(target, Target):
             continue
         if target.name in found:
-            raise TypeError(f"two targets are called {target.name}")
-        found[target.name] = target
+            raise PluginError(f"two targets are called {target.name}: {places[target.name]} and {module.__name__}")
+        found[target.name], places[target.name] = target, module.__name__
     return found
 
 
