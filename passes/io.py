@@ -31,8 +31,8 @@ _BUILT = (
 def new_context() -> ir.Context:
     """A context with upstream's dialects, ours and those of plug-ins; others are refused.
 
-    It never has threads, so forks stay safe. As in mlir-opt, a dialect that nothing of ours builds is loaded by the first text or pass that uses it: each loaded
-    one makes every canonicalization slower.
+    It never has threads, so forks stay safe. As in mlir-opt, a dialect that nothing of ours builds is loaded by the
+    first text or pass that uses it: each loaded one makes every canonicalization slower.
     """
     context = ir.Context(load_on_create_dialects=list(_BUILT))  # pyright: ignore[reportCallIssue]
     context.enable_multithreading(False)

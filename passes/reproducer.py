@@ -35,7 +35,7 @@ def write_reproducer(entry: Entry, path: Path) -> None:
     if "ai.weights" in attributes:
         del attributes["ai.weights"]  # it names a file beside another file; shapes and keys are what passes look at
     text = f"builtin.module({','.join(_shared_steps(entry.pipeline))})"
-    write_output(path, _with_pipeline(str(module), text).encode())
+    write_output(path, with_pipeline(str(module), text).encode())
 
 
 def _shared_steps(steps: Sequence[str]) -> list[str]:
@@ -52,7 +52,8 @@ def _shared_steps(steps: Sequence[str]) -> list[str]:
     return shared
 
 
-def _with_pipeline(module: str, text: str) -> str:
+def with_pipeline(module: str, text: str) -> str:
+    """The text of a module with a pipeline as the resource that `--run-reproducer` reads."""
     quoted = text.replace("\\", "\\\\").replace('"', '\\"')
     resource = f"""  external_resources: {{
     mlir_reproducer: {{
