@@ -21,6 +21,11 @@ def dialects() -> dict[str, type[Dialect]]:
     return _dialects((_own(), *plugins.modules(plugins.DIALECTS)))
 
 
+def own_dialects() -> dict[str, type[Dialect]]:
+    """Those of aiopt itself."""
+    return _dialects((_own(),))
+
+
 def load_dialects(context: ir.Context) -> None:
     """Load all dialects into a context."""
     for dialect in dialects().values():
