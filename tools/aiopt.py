@@ -55,6 +55,11 @@ def _parser() -> Parser:
         "--load-python", action="append", default=[], metavar="MODULE", help="a module with passes, dialects or targets"
     )
     add("--list-passes", action="store_true", help="print all passes with their options")
+    add(
+        "--emit-schedule",
+        metavar="PASS",
+        help="write what this schedule would do, for mlir-opt --transform-interpreter",
+    )
     add("--emit-irdl", nargs="?", const="", metavar="DIALECT", help="print our dialects for mlir-opt --irdl-file=")
     add("--version", action="store_true", help="print the versions of aiopt and LLVM")
     return parser
@@ -65,6 +70,7 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
     from aiopt.dialects import registry as dialects
     from aiopt.passes import io, listing, pipeline, registry
     from aiopt.passes.reproducer import StepKeeper
+    from aiopt.passes.schedules.base import find_schedule, write_schedule
 
     registry.add_package("aiopt.targets")
     for name in given.load_python:
@@ -83,6 +89,10 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
         _keep_sources(given, unit)
         if steps:
             pipeline.run(unit, steps)
+        if given.emit_schedule is not None:
+            journal.record(f"writing the schedule {given.emit_schedule}")
+            write_output(output, write_schedule(unit, find_schedule(given.emit_schedule)).encode())
+            return 0
         if given.emit == "mlir":
             journal.record("printing")
             io.write_unit(unit, output, given.elide_weights, given.mlir_print_debuginfo)
