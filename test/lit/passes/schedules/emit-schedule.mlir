@@ -1,12 +1,12 @@
 // What our schedule does to each kernel, as a transform module: stock mlir-opt makes the same of the same IR.
-// RUN: rm -rf %t && mkdir -p %t
+// RUN: rm -rf %t && mkdir -p %t/ours
 // RUN: aiopt --emit-irdl ai -o %t/ai.irdl
 // RUN: aiopt %s -p convert-ai-to-linalg -o %t/tensor.mlir
 // RUN: aiopt %t/tensor.mlir --emit-schedule='schedule-tile-and-fuse{rows=4 columns=32}' -o %t/schedule.mlir
 // RUN: filecheck %s --input-file %t/schedule.mlir
 // RUN: mlir-opt --irdl-file=%t/ai.irdl %t/tensor.mlir --transform-preload-library=transform-library-paths=%t/schedule.mlir --transform-interpreter -o %t/stock.mlir
-// RUN: aiopt %t/tensor.mlir -p 'schedule-tile-and-fuse{rows=4 columns=32}' -o %t/ours.mlir
-// RUN: diff %t/ours.mlir %t/stock.mlir
+// RUN: aiopt %t/tensor.mlir -p 'schedule-tile-and-fuse{rows=4 columns=32}' -o %t/ours/tensor.mlir
+// RUN: diff %t/ours/tensor.mlir %t/stock.mlir
 // RUN: filecheck %s --input-file %t/stock.mlir --check-prefix=TILED
 
 // CHECK: module attributes {transform.with_named_sequence}
