@@ -16,8 +16,9 @@ from typing import get_type_hints
 from aiopt.dialects import registry as dialects
 from aiopt.dialects.ext import Dialect, Operation, Slot
 from aiopt.dialects.slots import Attribute
-from aiopt.passes import pipeline, registry
+from aiopt.passes import registry
 from aiopt.passes.base import Configurable, FunctionPass, NamedPipeline, Pass
+from aiopt.passes.pipeline_text import expand, parse
 
 FOLDER = Path(__file__).resolve().parent / "reference"
 _NOTE = "<!-- Written by docs/generate.py from the code: edit the docstrings there. -->\n"
@@ -109,8 +110,7 @@ def _pipelines_page(named: dict[str, type[Configurable]]) -> str:
 
 
 def _pipeline_section(cls: type[Configurable]) -> str:
-    steps = pipeline.parse(cls.name).items
-    listed = ",\n".join(map(str, pipeline.expand(steps)))
+    listed = ",\n".join(map(str, expand(parse(cls.name).items)))
     return "\n\n".join(
         [f"## {cls.name}", _prose(inspect.getdoc(cls) or ""), *_options(cls), f"```\n{listed}\n```", _place(cls)]
     )

@@ -8,6 +8,7 @@ import pkgutil
 from functools import cache
 from types import ModuleType
 
+from aiopt.passes import native
 from aiopt.passes.base import Configurable, NamedPipeline, Pass
 from aiopt.support import plugins
 from aiopt.support.errors import PluginError
@@ -33,6 +34,8 @@ def _registered(modules: tuple[ModuleType, ...]) -> dict[str, type[Configurable]
     for module in dict.fromkeys(modules):
         for _, cls in inspect.getmembers(module, inspect.isclass):
             if cls.__module__ == module.__name__ and issubclass(cls, (Pass, NamedPipeline)) and "name" in vars(cls):
+                if not cls.__module__.startswith("aiopt.") and native.is_registered(cls.name):
+                    raise PluginError(f"two passes are called {cls.name}: upstream's and {_title(cls)}")
                 if cls.name in found:
                     raise PluginError(f"two passes are called {cls.name}: {_title(found[cls.name])} and {_title(cls)}")
                 found[cls.name] = cls

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from mlir import ir
 
-from aiopt.passes import pipeline
-from aiopt.passes.io import new_context
+from aiopt.passes.pipeline_text import has_ours, parse
 from aiopt.passes.unit import Unit
+from aiopt.support.errors import IRError
 from aiopt.support.files import write_output
 from aiopt.support.isolate import Entry, Journal
 
@@ -28,14 +29,50 @@ class StepKeeper:
         self._journal.record("code generation", (), unit.module.operation.write_bytecode)
 
 
-def write_reproducer(entry: Entry, path: Path) -> None:
-    """Write a journal's entry in the form `mlir-opt --run-reproducer` takes. Raises MLIRError if the IR is broken."""
-    module = ir.Module.parse(entry.module, new_context())
+def write_reproducer(entry: Entry, path: Path, whole: bool = False) -> None:
+    """Write a journal's entry in the form `mlir-opt --run-reproducer` takes. Raises MLIRError if the IR is broken.
+
+    whole: keep passes of aiopt's own after upstream's, which were not reached and which mlir-opt does not know.
+    """
+    from aiopt.passes.io import new_context  # brings the dialects, which a run of upstream's passes does not need
+
+    context = new_context()
+    context.allow_unregistered_dialects = True
+    module = ir.Module.parse(entry.module, context)
     attributes = module.operation.attributes
     if "ai.weights" in attributes:
         del attributes["ai.weights"]  # it names a file beside another file; shapes and keys are what passes look at
-    text = f"builtin.module({','.join(_shared_steps(entry.pipeline))})"
-    write_output(path, with_pipeline(str(module), text).encode())
+    steps = list(entry.pipeline) if whole else _shared_steps(entry.pipeline)
+    text = f"builtin.module({', '.join(steps)})"
+    note = "// Run with: mlir-opt --run-reproducer FILE, or aiopt --run-reproducer FILE\n"
+    write_output(path, (note + reproducer(str(module), text)).encode())
+
+
+def reproducer(module: str, pipeline: str, threading: bool = False, verify: bool = True) -> str:
+    """Text of a module with the pipeline to run on it, as upstream writes it."""
+    quoted = pipeline.replace("\\", "\\\\").replace('"', '\\"')
+    resource = f"""  external_resources: {{
+    mlir_reproducer: {{
+      pipeline: "{quoted}",
+      disable_threading: {str(not threading).lower()},
+      verify_each: {str(verify).lower()}
+    }}
+  }}
+#-}}
+"""
+    body = module.rstrip()
+    # A module with resources of its own ends in such a block already, and there can be only one.
+    block = body.removesuffix("#-}").rstrip() + ",\n" if body.endswith("#-}") else body + "\n\n{-#\n"
+    return block + resource
+
+
+def read_pipeline(text: str) -> str:
+    """The pipeline in a reproducer. Raises IRError if there is none."""
+    block = re.search(r"^ *mlir_reproducer: *\{(.*?)^ *\}", text, re.DOTALL | re.MULTILINE)
+    found = re.search(r'^ *pipeline: *"((?:[^"\\]|\\.)*)"', block[1], re.MULTILINE) if block else None
+    if found is None:
+        raise IRError("--run-reproducer takes text with a resource 'mlir_reproducer' that has a pipeline")
+    return re.sub(r"\\(.)", r"\1", found[1])
 
 
 def _shared_steps(steps: Sequence[str]) -> list[str]:
@@ -44,27 +81,9 @@ def _shared_steps(steps: Sequence[str]) -> list[str]:
     The later ones were never reached; with a pass of aiopt's among them mlir-opt would refuse the whole.
     """
     shared = list(steps[:1])
-    if shared and not pipeline.has_ours(pipeline.parse(shared[0])):
+    if shared and not has_ours(parse(shared[0])):
         for step in steps[1:]:
-            if pipeline.has_ours(pipeline.parse(step)):
+            if has_ours(parse(step)):
                 break
             shared.append(step)
     return shared
-
-
-def with_pipeline(module: str, text: str) -> str:
-    """The text of a module with a pipeline as the resource that `--run-reproducer` reads."""
-    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-    resource = f"""  external_resources: {{
-    mlir_reproducer: {{
-      pipeline: "{quoted}",
-      disable_threading: true,
-      verify_each: true
-    }}
-  }}
-#-}}
-"""
-    body = module.rstrip()
-    # A module with resources of its own ends in such a block already, and there can be only one.
-    block = body.removesuffix("#-}").rstrip() + ",\n" if body.endswith("#-}") else body + "\n\n{-#\n"
-    return f"// Run with: mlir-opt --run-reproducer FILE, or aiopt -p '{text}' FILE\n{block}{resource}"

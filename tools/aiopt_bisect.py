@@ -135,12 +135,13 @@ def _report(search: Search, finding: Finding, culprit: Culprit | None, reproduce
 def _write_reproducer(given: Path | None, search: Search, finding: Finding) -> Path | None:
     """The IR before the pass, with its weights beside and the pass as its pipeline; none if the import is at fault."""
     from aiopt.passes import io
-    from aiopt.passes.reproducer import with_pipeline
+    from aiopt.passes.reproducer import reproducer
 
     if finding.before is None:
         return None
     path = given or Path(tempfile.mkdtemp(prefix="aiopt-bisect-")) / "reproducer.mlir"
     io.write_unit(search.unit_at(finding.before), path, debug_info=True)
-    text = with_pipeline(path.read_text(), f"builtin.module({finding.after.step})")
-    write_output(path, text.encode())
+    text = reproducer(path.read_text(), f"builtin.module({finding.after.step})")
+    note = f"// {finding.after.step} makes the numbers wrong. Run it with: aiopt --run-reproducer FILE\n"
+    write_output(path, (note + text).encode())
     return path

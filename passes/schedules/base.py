@@ -12,6 +12,7 @@ from mlir.dialects.transform import interpreter
 
 from aiopt.passes import registry
 from aiopt.passes.base import FunctionPass, functions
+from aiopt.passes.pipeline_text import parse
 from aiopt.passes.unit import Unit
 from aiopt.support.arguments import did_you_mean
 from aiopt.support.errors import CompileError, OptionError
@@ -56,9 +57,7 @@ def write_schedule(unit: Unit, schedule: SchedulePass) -> str:
 
 def find_schedule(text: str) -> SchedulePass:
     """The schedule pass that a text such as `schedule-tile-and-fuse{rows=4}` names. Raises OptionError."""
-    from aiopt.passes import pipeline  # it imports the registry's base classes itself
-
-    steps = pipeline.parse(text).items
+    steps = parse(text).items
     if len(steps) == 1 and isinstance(steps[0], SchedulePass):
         return steps[0]
     known = sorted(name for name, cls in registry.registered().items() if issubclass(cls, SchedulePass))

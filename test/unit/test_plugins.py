@@ -59,6 +59,7 @@ def test_a_module_is_loaded_by_name(tmp_path: Path) -> None:
     assert '"shop.swish"(%arg0)' in done.stdout
     again = aiopt(tmp_path, "--load-python=aiopt_shop", text=done.stdout)
     assert again.stdout == done.stdout
+    assert aiopt(tmp_path, "--load-python=aiopt_shop", "--shop-fuse-swish", text=GRAPH).stdout == done.stdout
 
 
 @pytest.mark.parametrize(
@@ -68,6 +69,11 @@ def test_a_module_is_loaded_by_name(tmp_path: Path) -> None:
             "__init__.py",
             "class Mine(Pass):\n    name = 'ai-cse'\n    def run(self, unit): pass",
             "two passes are called ai-cse: aiopt.passes.graph.cse.CommonSubexpressionElimination and clash.Mine",
+        ),
+        (
+            "__init__.py",
+            "class Mine(Pass):\n    name = 'canonicalize'\n    def run(self, unit): pass",
+            "two passes are called canonicalize: upstream's and clash.Mine",
         ),
         (
             "ai.py",

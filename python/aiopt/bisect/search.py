@@ -19,6 +19,7 @@ from aiopt.bisect.values import Run, Tolerance
 from aiopt.passes import interpret, pipeline
 from aiopt.passes.adopt import adopt
 from aiopt.passes.base import functions
+from aiopt.passes.pipeline_text import MODULE, Nest, expand, parse
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import OptionError
@@ -181,14 +182,14 @@ def _steps(search: Search, passes: str) -> Iterator[str]:
 
 
 def _run_steps(search: Search, text: str) -> Iterator[str]:
-    for step in pipeline.expand(pipeline.parse(text).items):
-        pipeline.run(search.unit, pipeline.Nest("builtin.module", (step,)))
+    for step in expand(parse(text).items):
+        pipeline.run(search.unit, Nest(MODULE, (step,)))
         yield str(step)
 
 
 def _last_step(search: Search) -> str:
     stage = search.target.stages()[-1]
-    return str(pipeline.expand(pipeline.parse(stage.pipeline).items)[-1])
+    return str(expand(parse(stage.pipeline).items)[-1])
 
 
 def _run_net(search: Search) -> dict[str, np.ndarray]:

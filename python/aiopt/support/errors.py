@@ -42,3 +42,7 @@ class PluginError(AioptError):
 
 class OutputError(AioptError):
     """A result cannot be written where it was asked for."""
+
+
+class ShownError(AioptError):
+    """What went wrong has been shown as MLIR's own diagnostics; nothing is left to say."""

@@ -17,6 +17,7 @@ from itertools import chain
 from types import ModuleType
 
 from aiopt.support.errors import AioptError, PluginError
+from aiopt.support.installed import mentions_entry_points
 
 DIALECTS, PASSES, TARGETS = GROUPS = ("aiopt.dialects", "aiopt.passes", "aiopt.targets")
 
@@ -42,6 +43,8 @@ def modules(group: str) -> tuple[ModuleType, ...]:
 
 @cache
 def _installed(group: str) -> tuple[ModuleType, ...]:
+    if not mentions_entry_points(group):
+        return ()
     from importlib.metadata import entry_points  # takes 30 ms to load
 
     found: list[ModuleType] = []

@@ -11,7 +11,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from unit.plugins import run
+from unit.plugins import aiopt, run
 
 FOUND = 2
 GRAPH = """
@@ -82,6 +82,8 @@ def test_a_planted_fault_is_found(
 def _check_reproducer(site: Path, reproducer: Path, fault: str, step: str) -> None:
     """It holds the pass, its IR is right without the fault, and wrong with it, after the same pass."""
     assert f'pipeline: "builtin.module({step})"' in reproducer.read_text()
+    run_again = aiopt(site, "--run-reproducer", str(reproducer))
+    assert run_again.returncode == 0, run_again.stderr
     good = bisect(site, reproducer)
     assert good.returncode == 0, good.stdout + good.stderr
     bad = bisect(site, reproducer, f"--load-python=faults.{fault}", "--reproducer", site / "again.mlir")

@@ -13,13 +13,15 @@
 // HELP: --pass-pipeline
 
 // RUN: not aiopt --lst-passes %s 2>&1 | filecheck %s --check-prefix=GUESS
-// GUESS: {{^}}error: unknown option '--lst-passes', did you mean '--list-passes'?
+// GUESS: {{^}}aiopt: Unknown command line argument '--lst-passes'.  Try: 'aiopt --help'
+// GUESS-NEXT: {{^}}aiopt: Did you mean '--list-passes'?
 // RUN: not aiopt %s --frobnicate=3 2>&1 | filecheck %s --check-prefix=UNKNOWN
-// UNKNOWN: {{^}}error: unknown option '--frobnicate'{{$}}
+// UNKNOWN: {{^}}aiopt: Unknown command line argument '--frobnicate'.  Try: 'aiopt --help'
+// UNKNOWN-NOT: mean
 // RUN: not aiopt %s --emit=ptx 2>&1 | filecheck %s --check-prefix=EMIT
-// EMIT: {{^}}error: --emit: invalid choice: 'ptx' (choose from
+// EMIT: {{^}}aiopt: for the --emit option: Cannot find option named 'ptx'!
 // RUN: not aiopt %s %s 2>&1 | filecheck %s --check-prefix=TWO
-// TWO: {{^}}error: unexpected argument '{{.*}}options.mlir': one input file at a time
+// TWO: {{^}}aiopt: Too many positional arguments specified!
 // RUN: not aiopt %s --shape x=1x2 2>&1 | filecheck %s --check-prefix=SHAPE
 // SHAPE: {{^}}error: --shape is for ONNX models; MLIR has its shapes in the text
 // RUN: not aiopt %s --shape x=1xa 2>&1 | filecheck %s --check-prefix=SIZES
