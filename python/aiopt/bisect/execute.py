@@ -39,11 +39,13 @@ def run_on_numpy(unit: Unit, inputs: Mapping[str, np.ndarray]) -> Run:
     values: list[Value] = []
     calls: list[list[Value]] = []
     numbers: dict[int, int] = {}  # an array's id -> the number of its value; `values` keeps the arrays alive
+    first_nodes: dict[str, list[str]] = {}  # of each kernel, at its first call
     begin = 0
 
     def observe(value: ir.Value, array: np.ndarray) -> None:
         nonlocal begin
         if not isinstance(value, ir.OpResult):
+            begin = len(values)  # an argument: a kernel begins
             return
         op = value.owner.operation.opview
         if not isinstance(op, func.CallOp):
@@ -54,8 +56,7 @@ def run_on_numpy(unit: Unit, inputs: Mapping[str, np.ndarray]) -> Run:
             return
         nodes = [entry.value for entry in op.attributes["ai.nodes"]] if "ai.nodes" in op.attributes else []
         if value.result_number == 0:
-            _name_nodes(values[begin:], nodes)
-            begin = len(values)
+            _rename_nodes(values[begin:], first_nodes.setdefault(op.callee.value, nodes), nodes)
             calls.append([])
         if array.size:
             calls[-1].append(Value(op.callee.value, tuple(nodes), array))
@@ -70,14 +71,11 @@ def run_on_numpy(unit: Unit, inputs: Mapping[str, np.ndarray]) -> Run:
     return Run(outputs, values, [results for results in calls if results])
 
 
-def _name_nodes(members: Sequence[Value], nodes: Sequence[str]) -> None:
-    """Equal kernels are one function, whose locations are those of the first call: take the nodes of this one."""
-    if len(members) == len(nodes):
-        for member, node in zip(members, nodes, strict=True):
-            member.nodes = (node,)
-    elif not all(set(member.nodes) <= set(nodes) for member in members):
-        for member in members:
-            member.nodes = tuple(nodes)
+def _rename_nodes(members: Sequence[Value], first: Sequence[str], nodes: Sequence[str]) -> None:
+    """Equal kernels are one function, whose locations are those of its first call: name the nodes of this call."""
+    names = dict(zip(first, nodes, strict=False))
+    for member in members:
+        member.nodes = tuple(dict.fromkeys(names.get(node, node) for node in member.nodes))
 
 
 class Kernels:
