@@ -41,10 +41,10 @@ class ExpectedDiagnostics:
     level: "all", or "only-expected", which accepts diagnostics that nobody expected.
     """
 
-    def __init__(self, printer: SourcePrinter, text: str, first_line: int, level: str) -> None:
+    def __init__(self, printer: SourcePrinter, text: str, level: str) -> None:
         self.printer, self.level = printer, level
         self.failed = False
-        self.expected = list(_comments(text, first_line))
+        self.expected = list(_comments(text))
 
     def handle(self, diagnostic: ir.Diagnostic) -> bool:
         """Check one diagnostic and its notes; a handler for `ir.Context.attach_diagnostic_handler`."""
@@ -65,10 +65,11 @@ class ExpectedDiagnostics:
             return
         self.failed = True
         if same_place:
-            text = f"'{kind}' diagnostic emitted when expecting a '{same_place[-1].kind}'"
+            near = same_place[-1]
+            text = f"'{kind}' diagnostic emitted when expecting a '{near.kind}'"
+            self.printer.show_at((self.printer.name, *near.at), "error", text)
         else:
-            text = f"unexpected {kind}: {message}"
-        self.printer.show_at(place, "error", text)
+            self.printer.show_at(place, "error", f"unexpected {kind}: {message}")
 
     def finish(self) -> bool:
         """Name what was expected and did not come; True if all came and nothing else did."""
@@ -80,11 +81,11 @@ class ExpectedDiagnostics:
         return not self.failed
 
 
-def _comments(text: str, first_line: int) -> list[Expected]:
+def _comments(text: str) -> list[Expected]:
     found: list[Expected] = []
     waiting: list[Expected] = []  # for the next line without a comment (@below)
-    last_plain = first_line  # the last line without a comment (@above)
-    for number, line in enumerate(text.split("\n"), first_line + 1):
+    last_plain = 0  # the last line without a comment (@above)
+    for number, line in enumerate(text.split("\n"), 1):
         match = _COMMENT.search(line.rstrip())
         if match is None:
             for one in waiting:

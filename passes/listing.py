@@ -9,9 +9,17 @@ import sys
 from dataclasses import MISSING, fields
 from typing import get_type_hints
 
+from aiopt.dialects.registry import dialects
 from aiopt.passes.base import Configurable, NamedPipeline
 from aiopt.passes.registry import registered
 from aiopt.support.errors import CompileError
+
+# The bindings load a dialect by name, but do not list them; a test holds this against mlir-opt --show-dialects.
+UPSTREAM_DIALECTS = (
+    "acc,affine,amdgpu,amx,arith,arm_neon,arm_sme,arm_sve,async,bufferization,builtin,cf,complex,dlti,emitc,func,gpu,"
+    "index,irdl,linalg,llvm,math,memref,ml_program,mpi,nvgpu,nvvm,omp,pdl,pdl_interp,ptr,quant,rocdl,scf,shape,shard,"
+    "smt,sparse_tensor,spirv,tensor,tosa,transform,ub,vector,wasmssa,x86vector,xegpu,xevm"
+)
 
 
 def list_passes() -> str:
@@ -25,6 +33,11 @@ def list_passes() -> str:
         ("upstream's passes:", _upstream()),
     ]
     return "\n".join(f"{title}\n{text}" for title, text in parts if text) + "\n"
+
+
+def list_dialects() -> str:
+    """Upstream's dialects in the line mlir-opt prints, then those defined here."""
+    return f"Available Dialects: {UPSTREAM_DIALECTS}\naiopt's dialects: {','.join(dialects())}\n"
 
 
 def _describe(cls: type[Configurable]) -> str:

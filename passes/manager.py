@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from mlir import ir
 
 from aiopt.passes.base import FunctionPass, Pass
 from aiopt.passes.diagnostics import NativeFailure, caught, error_text
 from aiopt.passes.native import Manager
-from aiopt.passes.pipeline_text import MODULE, Nest, Upstream
+from aiopt.passes.pipeline_text import MODULE, Nest, Upstream, has_ours
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import CompileError, OptionError
 
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from mlir.dialects import func
 
 FUNCTION = "func.func"
+_RESTRICTED = re.compile(r"Can't add pass '.*' restricted to '([\w.]+)' on")
 
 
 @dataclass
@@ -65,30 +69,51 @@ class Built:
         return True
 
 
+_known: WeakKeyDictionary[ir.Context, dict[tuple[str, bool], Manager]] = WeakKeyDictionary()
+
+
+def ready(nest: Nest, unit: Unit, implicit_nesting: bool = False) -> Built:
+    """As `build`, but upstream's passes are set up once in a context, which takes longer than running most of them."""
+    if has_ours(nest):
+        return build(nest, unit, implicit_nesting)
+    known = _known.setdefault(unit.module.context, {})
+    key = (str(nest), implicit_nesting)
+    if key not in known:
+        known[key] = build(nest, unit, implicit_nesting).native
+    return Built(_text(nest), unit, known[key])
+
+
 def build(nest: Nest, unit: Unit, implicit_nesting: bool = False) -> Built:
     """A pass manager for the module of a unit. Named pipelines must have been expanded.
 
     Raises OptionError on a pass that does not exist or cannot stand where it does, or on a wrong option.
     """
-    native = Manager(nest.anchor, implicit_nesting)
-    built = Built(",".join(map(str, nest.items)), unit, native)
-    _fill(built, native.top, nest, (nest.anchor,))
+    native = Manager(nest.anchor)
+    built = Built(_text(nest), unit, native)
+    _fill(built, native.top, nest, (nest.anchor,), implicit_nesting)
     return built
 
 
-def _fill(built: Built, parent: int, nest: Nest, anchors: tuple[str, ...]) -> None:
+def _text(nest: Nest) -> str:
+    return ",".join(map(str, nest.items))
+
+
+def _fill(built: Built, parent: int, nest: Nest, anchors: tuple[str, ...], implicit_nesting: bool = False) -> None:
     for item in nest.items:
         if isinstance(item, Nest):
             _fill(built, built.native.nested(parent, item.anchor), item, (*anchors, item.anchor))
         elif isinstance(item, Upstream):
-            _add_upstream(built, parent, item)
+            _add_upstream(built, parent, item, implicit_nesting)
         else:
             assert isinstance(item, Pass), "named pipelines must be expanded first"
             _add_ours(built, parent, item, anchors)
 
 
-def _add_upstream(built: Built, parent: int, item: Upstream) -> None:
-    if complaint := built.native.add_text(parent, item.text):
+def _add_upstream(built: Built, parent: int, item: Upstream, implicit_nesting: bool) -> None:
+    complaint = built.native.add_text(parent, item.text)
+    if implicit_nesting and (anchor := _RESTRICTED.search(complaint)):
+        complaint = built.native.add_text(built.native.nested(parent, anchor[1]), item.text)
+    if complaint:
         raise OptionError(f"bad option in '{item}': {_one_line(complaint)}")
 
 
@@ -125,10 +150,8 @@ def run_ours(unit: Unit, step: Pass) -> None:
     if step.requires is not None and unit.level not in (step.requires, None):
         level = unit.level.value if unit.level else "of no level"
         raise CompileError(f"{step.name} takes IR of level {step.requires.value}, but this is {level}")
-    try:
+    with _named(step, unit):
         step.run(unit)
-    except ir.MLIRError as error:
-        raise CompileError(f"{step.name}: {error_text(error)}") from error
     if step.ensures is not None:
         unit.level = step.ensures
 
@@ -139,10 +162,21 @@ def _run_and_check(unit: Unit, step: Pass) -> None:
 
 
 def _run_on_function(unit: Unit, step: FunctionPass, function: func.FuncOp) -> None:
-    try:
+    with _named(step, unit):
         step.run_on_function(function, unit)
+
+
+@contextmanager
+def _named(step: Pass, unit: Unit) -> Iterator[None]:
+    """Let MLIR's errors have the name of the pass, and hand on the remarks it makes."""
+    before = len(unit.remarks)
+    try:
+        yield
     except ir.MLIRError as error:
         raise CompileError(f"{step.name}: {error_text(error)}") from error
+    if unit.on_remark is not None:
+        for remark in unit.remarks[before:]:
+            unit.on_remark(step.name, remark)
 
 
 def check(unit: Unit, step: str) -> None:

@@ -51,7 +51,6 @@ _REGISTER_PRINTER_OPTIONS = "_ZN4mlir27registerAsmPrinterCLOptionsEv"
 _REGISTER_CONTEXT_OPTIONS = "_ZN4mlir28registerMLIRContextCLOptionsEv"
 _FIND_PASS = "_ZN4mlir8PassInfo6lookupEN4llvm9StringRefE"
 _FIND_PIPELINE = "_ZN4mlir16PassPipelineInfo6lookupEN4llvm9StringRefE"
-_SET_NESTING = "_ZN4mlir13OpPassManager10setNestingENS0_7NestingE"
 _PRINT_PASSES = "_ZN4mlir21printRegisteredPassesEv"
 
 _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
@@ -72,7 +71,6 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     _REGISTER_CONTEXT_OPTIONS: (None, []),
     _FIND_PASS: (_pointer, [_StringRef]),
     _FIND_PIPELINE: (_pointer, [_StringRef]),
-    _SET_NESTING: (None, [_pointer, ctypes.c_int]),
     _PRINT_PASSES: (None, []),
 }
 
@@ -101,14 +99,11 @@ def set_options(arguments: Sequence[str]) -> None:
 class Manager:
     """A pass manager of upstream's into which Python passes can be put at any nesting."""
 
-    def __init__(self, anchor: str, implicit_nesting: bool = False) -> None:
-        """`implicit_nesting`: a pass for functions may be added to a manager for modules, as mlir-opt's flags do."""
+    def __init__(self, anchor: str) -> None:
         self.manager = PassManager(anchor)
         self._address = _address(self.manager)
         self.top = _call("mlirPassManagerGetAsOpPassManager", self._address)
         self._kept: list[Any] = []  # callbacks that native code holds
-        if implicit_nesting:
-            _call(_SET_NESTING, self.top, 0)
 
     def nested(self, parent: int, anchor: str) -> int:
         """A pass manager within `parent` that runs on the ops of this name."""

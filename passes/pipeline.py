@@ -52,7 +52,7 @@ def run(
     texts = [str(step) for step in steps]
     with unit.module.context, ir.Location.unknown():
         for step in steps:
-            manager.build(Nest(MODULE, (step,)), unit, implicit_nesting)  # finds mistakes before anything runs
+            manager.ready(Nest(MODULE, (step,)), unit, implicit_nesting)  # finds mistakes before anything runs
         if instruments is not None:
             for observer in _observers:
                 observer.before(texts, unit)
@@ -96,5 +96,5 @@ def _run_step(unit: Unit, step: Plain, implicit_nesting: bool = False) -> None:
     if isinstance(step, Pass):
         run_ours(unit, step)
     else:
-        manager.build(Nest(MODULE, (step,)), unit, implicit_nesting).run()
+        manager.ready(Nest(MODULE, (step,)), unit, implicit_nesting).run()
     check(unit, str(step))

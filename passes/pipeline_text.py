@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from aiopt.passes import native
 from aiopt.passes.base import NamedPipeline, Pass
-from aiopt.passes.registry import registered
+from aiopt.passes.registry import PACKAGES, registered
 from aiopt.support.errors import OptionError
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
@@ -51,6 +52,12 @@ Plain = Pass | Upstream | Nest  # after named pipelines have been replaced by th
 
 def parse(text: str) -> Nest:
     """Parse pipeline text. Raises OptionError that names the place."""
+    return _parse(text, tuple(PACKAGES))
+
+
+@cache
+def _parse(text: str, packages: tuple[str, ...]) -> Nest:
+    """packages: where names of passes come from, for a text that was read when there were fewer of them."""
     reader = _Reader(text)
     items = reader.items("")
     if len(items) == 1 and isinstance(items[0], Nest) and items[0].anchor == MODULE:
@@ -111,7 +118,7 @@ def pretty(text: str) -> str:
             lines.append("  " * depth + line + ",")
             line = ""
         else:
-            lines += ["  " * depth + line] if line else []
+            lines += [("  " * depth + line).rstrip(" ")] if line or lines[-1].endswith("(") else []
             depth -= 1
             line = ")"
     return "\n".join([*lines, "  " * depth + line])

@@ -20,6 +20,8 @@ KINDS = {
     ir.DiagnosticSeverity.REMARK: "remark",
 }
 
+_NOT_FOR_US = "ignoring unknown external resources for 'mlir_reproducer'"  # --run-reproducer reads them from the text
+
 Place = tuple[str, int, int]  # file, line, column
 
 
@@ -27,25 +29,25 @@ class SourcePrinter:
     """Shows diagnostics with the lines they speak of.
 
     name: what the input is called; text: the whole of it, so that it is not read again.
-    notes: whether notes are shown, too.
+    kinds: what is shown of "error", "warning", "note" and "remark"; notes at an error belong to it.
     """
 
-    def __init__(self, name: str, text: bytes | None = None, notes: bool = True) -> None:
-        self.name, self.notes = name, notes
-        self.shown_errors = 0
+    def __init__(self, name: str, text: bytes | None = None, kinds: frozenset[str] = frozenset(KINDS.values())) -> None:
+        self.name, self.kinds = name, kinds
         self._lines = cache(self._read_lines)
         self._text = text
 
     def handle(self, diagnostic: ir.Diagnostic) -> bool:
         """Show one diagnostic and its notes; a handler for `ir.Context.attach_diagnostic_handler`."""
         kind = KINDS[diagnostic.severity]
-        self.shown_errors += kind == "error"
+        if kind not in self.kinds or diagnostic.message == _NOT_FOR_US:
+            return True
         first, *callers = list(_stack(diagnostic.location)) or [diagnostic.location]
         self.show(first, kind, diagnostic.message)
         for caller in callers:
             self.show(caller, "note", "called from")
         last = diagnostic.location
-        for note in diagnostic.notes if self.notes else []:
+        for note in diagnostic.notes:
             self.show(note.location, KINDS[note.severity], note.message, with_line=note.location != last)
             last = note.location
         return True

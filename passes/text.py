@@ -19,11 +19,12 @@ NAMELESS = "-"  # what MLIR calls text that it is given without a name
 
 @dataclass(frozen=True)
 class Source:
-    """Text or bytecode and what its locations call it: `name`, `line` lines into that file."""
+    """Text or bytecode and what its locations call it: `name`, `line` lines and `column` characters into that file."""
 
     data: bytes
     name: str
     line: int = 0
+    column: int = 0
 
     @property
     def is_bytecode(self) -> bool:
@@ -32,7 +33,7 @@ class Source:
     @property
     def padded(self) -> bytes | str:
         """What to parse so that lines have their numbers in the file."""
-        return self.data if self.is_bytecode else "\n" * self.line + self.data.decode()
+        return self.data if self.is_bytecode else "\n" * self.line + " " * self.column + self.data.decode()
 
 
 def parse_file(path: str | Path, context: ir.Context) -> ir.Module:
@@ -77,10 +78,10 @@ def to_bytecode(op: ir.Operation, version: int | None = None) -> bytes:
         return file.read()
 
 
-def rename(op: ir.Operation, name: str) -> None:
-    """Let the locations of text that was parsed without a name have one."""
+def rename(op: ir.Operation, source: Source) -> None:
+    """Let the locations of text that was parsed without a name have that of its source."""
     known: dict[str, ir.Location] = {}
-    old, new = f'"{NAMELESS}":', f'"{name}":'
+    old, new = f'"{NAMELESS}":', f'"{source.name}":'
 
     def named(location: ir.Location) -> ir.Location:
         text = str(location)
@@ -89,6 +90,9 @@ def rename(op: ir.Operation, name: str) -> None:
         if text not in known:
             known[text] = ir.Location.from_attr(ir.Attribute.parse(text.replace(old, new), op.context), op.context)
         return known[text]
+
+    if source.line and str(op.location) == f'loc("{NAMELESS}":0:0)':  # the module that stands for the chunk
+        op.location = ir.Location.file(NAMELESS, source.line + 1, source.column + 1, op.context)
 
     def visit(inner: ir.Operation) -> ir.WalkResult:
         inner.location = named(inner.location)

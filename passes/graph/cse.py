@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -20,24 +21,26 @@ class CommonSubexpressionElimination(Pass):
     After: the first, at both locations."""
 
     name: ClassVar[str] = "ai-cse"
+    statistics: ClassVar[Mapping[str, str]] = {"num-cse'd": "Number of operations CSE'd"}
 
     def run(self, unit: Unit) -> None:
         for region in unit.module.operation.regions:
             for block in region.blocks:
-                _run_on_block(block, {})
+                _run_on_block(block, {}, unit)
 
 
-def _run_on_block(block: ir.Block, known: dict[Any, ir.Operation]) -> None:
+def _run_on_block(block: ir.Block, known: dict[Any, ir.Operation], unit: Unit) -> None:
     """`known` holds what dominates this block; what the block adds is not seen outside it."""
     for op in list(block.operations):
         for region in op.operation.regions:
             for inner in region.blocks:
-                _run_on_block(inner, {} if _is_isolated(op) else dict(known))
+                _run_on_block(inner, {} if _is_isolated(op) else dict(known), unit)
         if isinstance(op, (ext.Operation, arith.ConstantOp)):
             key = _key(op.operation)
             first = known.setdefault(key, op.operation)
             if first != op.operation:
                 _replace(op.operation, first)
+                unit.counts["num-cse'd"] += 1
 
 
 def _replace(op: ir.Operation, first: ir.Operation) -> None:

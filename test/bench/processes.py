@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aiopt.support.errors import AioptError
+from bench import start
 from bench.figure import Figure, at_most, failed
 from e2e.models import resnet50_random
 
@@ -76,6 +77,7 @@ SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
     "latency": _latency,
     "single-node": _single_node,
     "import": _import,
+    "start": start.figures,
 }
 
 

@@ -25,7 +25,6 @@ class Given:
     input: str = "-"
     passes: list[tuple[str, str]] = field(default_factory=list)  # name, options
     native: list[str] = field(default_factory=list)
-    named: set[str] = field(default_factory=set)  # flags that were given
 
 
 def parse(words: Sequence[str], flags: Mapping[str, Flag] = FLAGS) -> Given:
@@ -57,12 +56,13 @@ def parse(words: Sequence[str], flags: Mapping[str, Flag] = FLAGS) -> Given:
     return given
 
 
-def unknown(name: str, known: Iterable[str]) -> UsageError:
-    """The error for a flag nobody knows, with the nearest of those known."""
+def unknown(name: str, value: str, known: Iterable[str]) -> UsageError:
+    """The error for a flag nobody knows, with the nearest of those known if it is near."""
+    value = f"={value}" if value else ""
     nearest = min(known, key=lambda candidate: (_distance(name, candidate), candidate), default="")
-    text = f"{TOOL}: Unknown command line argument '--{name}'.  Try: '{TOOL} --help'\n"
+    text = f"{TOOL}: Unknown command line argument '--{name}{value}'.  Try: '{TOOL} --help'\n"
     if nearest and _distance(name, nearest) <= max(2, len(name) // 3):
-        text += f"{TOOL}: Did you mean '{_dashes(nearest)}{nearest}'?\n"
+        text += f"{TOOL}: Did you mean '{_dashes(nearest)}{nearest}{value}'?\n"
     return UsageError(text)
 
 
@@ -113,9 +113,6 @@ def _set(given: Given, flag: Flag, text: str | None, rest: list[str]) -> None:
         if not rest:
             raise _wrong(flag, "requires a value!")
         text = rest.pop(0)
-    if flag.name in given.named and flag.kind is not Kind.MANY:
-        raise _wrong(flag, "may only occur zero or one times!")
-    given.named.add(flag.name)
     value = _value(flag, text or "")
     if flag.native:
         given.native.append(f"--{flag.name}={text or 'true'}")

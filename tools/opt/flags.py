@@ -132,6 +132,13 @@ UPSTREAM = (
     _native("mlir-print-op-on-diagnostic", "Attach the operation to a diagnostic as a note"),
     _native("mlir-print-stacktrace-on-diagnostic", "Attach the stack trace to a diagnostic as a note"),
     Flag("mlir-disable-diagnostic-notes", "Disable diagnostic notes"),
+    _value(
+        "mlir-diagnostic-verbosity-level",
+        "value",
+        "Choose level of diagnostic information",
+        choices=("errors", "warnings", "remarks"),
+        default="remarks",
+    ),
     _native("debug", "Enable debug output"),
     _value("debug-only", "debug string", "Enable a specific type of debug output", native=True),
 )

@@ -68,4 +68,4 @@ def _pass_of(name: str, options: str) -> Step:
         return find_step(name, options)
     from aiopt.passes.listing import upstream_names  # starts a process, which only this error is worth
 
-    raise unknown(name, [*FLAGS, *registered(), *upstream_names()])
+    raise unknown(name, options, [*FLAGS, *registered(), *upstream_names()])

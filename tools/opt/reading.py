@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mlir import ir
 
-from aiopt.passes.text import BYTECODE_MAGIC, Source, parse_file, parse_source
+from aiopt.passes.text import BYTECODE_MAGIC, Source, parse_file, parse_source, rename
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import OptionError
 from aiopt.support.files import refuse_sources
@@ -23,6 +23,7 @@ class Input:
 
     def __init__(self, given: Given) -> None:
         self.values = given.values
+        self._shows_locations = any(flag.endswith("debuginfo=true") for flag in given.native)
         self.path = None if given.input == "-" else Path(given.input)
         self.name = given.input if self.path else STDIN
         self.source = Source(self._data(), self.name)
@@ -57,6 +58,8 @@ class Input:
             raise OptionError("--shape is for ONNX models; MLIR has its shapes in the text")
         whole = self.path is not None and source is self.source
         module = parse_file(str(self.path), context) if whole else parse_source(source, context)
+        if not whole and (ours or self._shows_locations):
+            rename(module.operation, source)
         if not ours:
             return Unit(module, foreign=True, sources=(self.path,) if self.path else ())
         from aiopt.passes.io import unit_of
@@ -93,3 +96,11 @@ def load_irdl(path: str, context: ir.Context) -> None:
 
     with context, ir.Location.unknown():
         irdl.load_dialects(parse_file(path, context))
+
+
+def check_output(path: str) -> None:
+    """Raise UsageError if no file of this name can be written, before any work is done for it."""
+    folder = Path(path).parent
+    why = "Is a directory" if Path(path).is_dir() else "" if folder.is_dir() else "No such file or directory"
+    if why:
+        raise UsageError(f"cannot open output file '{path}': {why}\n")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from aiopt.passes.manager import Counted
 
 _RULE = f"==={'-' * 73}==="
-_HEAD = f"{_RULE}\n{'... Pass statistics report ...':>53}\n{_RULE}\n"
+_HEAD = f"{_RULE}\n{'... Pass statistics report ...':>55}\n{_RULE}\n"
 
 
 def with_ours(text: str, counted: Sequence[Counted], display: str) -> str:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 _RULE = f"==={'-' * 73}==="
-_TITLE = f"{_RULE}\n{'... Execution time report ...':>52}\n{_RULE}\n"
+_TITLE = f"{_RULE}\n{'... Execution time report ...':>54}\n{_RULE}\n"
 _LINE = re.compile(r"^ +(\d+\.\d+) \( *[\d.]+%\)  ( *)(.+)$", re.MULTILINE)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,18 +14,19 @@ from aiopt.passes import native, pipeline, registry
 from aiopt.passes.expected_diagnostics import ExpectedDiagnostics
 from aiopt.passes.manager import build
 from aiopt.passes.pipeline_text import Nest, expand, has_ours, pretty
-from aiopt.passes.reproducer import StepKeeper, reproducer
+from aiopt.passes.reproducer import StepKeeper, pipeline_text, reproducer, write_reproducer
 from aiopt.passes.source_printer import Place, SourcePrinter
-from aiopt.passes.text import Source, parse_op, parse_source, rename, to_bytecode, to_bytes
+from aiopt.passes.text import Source, parse_op, parse_source, to_bytecode, to_bytes
 from aiopt.passes.unit import Unit
-from aiopt.support import plugins
+from aiopt.support import isolate, plugins
 from aiopt.support.errors import AioptError, OptionError, OutputError, ShownError
 from aiopt.support.files import write_output
 from aiopt.support.isolate import Journal
 from aiopt.tools.opt import chunks, pipelines
 from aiopt.tools.opt.command_line import Given, UsageError
 from aiopt.tools.opt.observe import Observation
-from aiopt.tools.opt.reading import Input
+from aiopt.tools.opt.reading import Input, check_output
+from aiopt.tools.opt.remarks import Remarks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,6 +81,8 @@ class Command:
         self.given, self.values, self.journal = given, given.values, journal
         pipelines.check_filters(self.values.mlir_print_ir_before, "mlir-print-ir-before")
         pipelines.check_filters(self.values.mlir_print_ir_after, "mlir-print-ir-after")
+        if _output(given) is not None:
+            check_output(self.values.o)
         self.observation = Observation(given)
         journal.record(f"reading '{given.input}'")
         self.input = Input(given)
@@ -86,18 +90,24 @@ class Command:
         asked = self.values.emit != "mlir" or self.values.emit_schedule is not None
         passes = self.nest is not None and has_ours(self.nest)
         self.ours = self.input.has_ours or asked or passes or bool(plugins.modules(plugins.DIALECTS))
+        self.expected = self._expected()
+        self.remarks = Remarks(given, self._show_remark, self._printer())
         self.written = False
 
     def run(self) -> int:
         """Process the input, chunk by chunk if that is asked for."""
-        results = [self._chunk(source) for source in self._sources()]
+        results, states = zip(*map(self._chunk, self._sources()), strict=True)
+        remarks = self.remarks.finish()
         marker = self.values.output_split_marker
         if marker is None:
             marker = chunks.MARKER if self.values.split_input_file is not None else ""
-        good = all(result is not None for result in results)
+        good = all(states) and (self.expected is None or self.expected.finish())
+        isolate.pass_on_native_stderr()
         if not self.written and (good or self.values.o == "-"):
             separator = f"{marker}\n".encode() if len(results) > 1 else b""
-            write_output(_output(self.given), separator.join(result or b"" for result in results))
+            write_output(_output(self.given), separator.join(results))
+        if remarks is not None:
+            write_output(Path(self.values.remarks_output_file), remarks.encode())
         os.write(2, self.observation.report().encode())
         return 0 if good else 1
 
@@ -107,35 +117,36 @@ class Command:
             return [self.input.source]
         return list(chunks.split(self.input.source.data, self.input.name, marker or chunks.MARKER, self._printer()))
 
-    def _printer(self) -> SourcePrinter:
-        return SourcePrinter(self.input.name, self.input.source.data, not self.values.mlir_disable_diagnostic_notes)
+    def _expected(self) -> ExpectedDiagnostics | None:
+        level = self.values.verify_diagnostics
+        return None if level is None else ExpectedDiagnostics(self._printer(), self.input.text, level or "all")
 
-    def _chunk(self, source: Source) -> bytes | None:
-        """What comes of one chunk; None if something went wrong, which has been said."""
+    def _printer(self) -> SourcePrinter:
+        kinds = ["error", "warning", "remark"]
+        del kinds[kinds.index(self.values.mlir_diagnostic_verbosity_level.removesuffix("s")) + 1 :]
+        notes = [] if self.values.mlir_disable_diagnostic_notes else ["note"]
+        return SourcePrinter(self.input.name, self.input.source.data, frozenset(kinds + notes))
+
+    def _chunk(self, source: Source) -> tuple[bytes, bool]:
+        """What comes of one chunk, and whether all went well; if not, it has been said."""
         context = self._context()
         printer = self._printer()
-        expected = None
-        if self.values.verify_diagnostics is not None:
-            text = source.data.decode(errors="replace")
-            expected = ExpectedDiagnostics(printer, text, source.line, self.values.verify_diagnostics or "all")
-        handler = context.attach_diagnostic_handler((expected or printer).handle)
-        result: bytes | None = None
+        handler = context.attach_diagnostic_handler((self.expected or printer).handle)
+        result, good = b"", False
         try:
-            result = self._perform(source, context)
+            result, good = self._perform(source, context), True
         except ShownError:
             pass  # there is nothing left to say
         except OptionError:
             raise
         except AioptError as error:
-            if expected is None:
+            if self.expected is None:
                 printer.write(f"error: {error}\n")
             else:
-                expected.process(_place(str(error), self.input.name), "error", str(error))
+                self.expected.process(_place(str(error), self.input.name), "error", str(error))
         finally:
             handler.detach()
-        if expected is None:
-            return result
-        return (result or b"") if expected.finish() else None
+        return result, good or self.expected is not None
 
     def _context(self) -> ir.Context:
         if self.ours:
@@ -161,12 +172,48 @@ class Command:
         root = unit.module.operation
         self._check_roundtrip(root, lambda: parse_source(Source(_generic(root), "-"), context).operation)
         self._dump(unit, root.name)
-        with pipeline.observed(StepKeeper(self.journal)):
+        with pipeline.observed(self._keeper()):
             if self.nest is not None:
-                pipeline.run(unit, self.nest, self.observation.instruments, self.implicit)
+                self._run(unit, self.nest)
             self._generate_reproducer(unit)
             with self.observation.phase("Output"):
                 return self._output_of(unit)
+
+    def _keeper(self) -> StepKeeper:
+        if self.values.mlir_pass_pipeline_crash_reproducer is None:
+            return StepKeeper(self.journal)
+        return StepKeeper(self.journal, "last" if self.values.mlir_pass_pipeline_local_reproducer else "all")
+
+    def _show_remark(self, location: ir.Location | None, text: str) -> None:
+        printer = self._printer()
+        if self.expected is not None:
+            self.expected.process(printer.place(location) if location is not None else None, "remark", text)
+        elif location is not None:
+            printer.show(location, "remark", text)
+        else:
+            printer.show_at(None, "remark", text)
+
+    def _run(self, unit: Unit, nest: Nest) -> None:
+        if self.remarks.wanted:
+            unit.on_remark = self.remarks.take
+        try:
+            pipeline.run(unit, nest, self.observation.instruments, self.implicit)
+        except AioptError:
+            path = self.values.mlir_pass_pipeline_crash_reproducer
+            if path is not None and not isinstance(sys.exc_info()[1], OptionError):
+                entry = self.journal.read()
+                write_reproducer(entry, Path(path), whole=True, threading=not self.values.mlir_disable_threading)
+                self._report_reproducer(unit, entry.step, path)
+            raise
+
+    def _report_reproducer(self, unit: Unit, step: str, path: str) -> None:
+        where = unit.module.operation.location
+        printer = self._printer()
+        printer.show(where, "error", "Failures have been detected while processing an MLIR pass pipeline")
+        text = f"`{step}` on '{unit.module.operation.name}' operation"
+        if not self.values.mlir_pass_pipeline_local_reproducer:
+            text = f"[{text}]"
+        printer.show(where, "note", f"Pipeline failed while executing {text}: reproducer generated at `{path}`")
 
     def _perform_on_op(self, op: ir.Operation) -> bytes:
         """As `_perform`, on an op that is no module: upstream's passes only."""
@@ -195,10 +242,7 @@ class Command:
         path = self.values.mlir_generate_reproducer
         if path is None:
             return
-        anchor = unit.module.operation.name
-        items = tuple(expand(self.nest.items)) if self.nest else ()
-        with unit.module.context:
-            text = str(build(Nest(anchor, items), unit, self.implicit).native.manager)
+        text = pipeline_text(unit, expand(self.nest.items) if self.nest else [], self.implicit)
         module = to_bytes(unit.module.operation).decode()
         threading = not self.values.mlir_disable_threading
         write_output(Path(path), reproducer(module, text, threading, verify=False).encode())
@@ -224,13 +268,12 @@ class Command:
         from aiopt.passes import io
 
         self.input.keep_sources(unit)
+        isolate.pass_on_native_stderr()
         io.write_unit(unit, _output(self.given), self.values.elide_weights)
         self.written = True
         return b""
 
     def _bytes(self, op: ir.Operation) -> bytes:
-        if any(flag.endswith("debuginfo=true") for flag in self.given.native):
-            rename(op, self.input.name)
         if self.values.emit_bytecode:
             return to_bytecode(op, self.values.emit_bytecode_version)
         return to_bytes(op)

@@ -110,6 +110,12 @@ def write_native_stderr(text: str) -> None:
     os.write(2, text.encode())
 
 
+def pass_on_native_stderr() -> None:
+    """In the child: let what native code has said so far be seen, before something that must come after it."""
+    sys.stderr.write(take_native_stderr(0))
+    sys.stderr.flush()
+
+
 def take_native_stderr(mark: int) -> str:
     """In the child: what has been written to native code's stderr since a mark, which is taken back from it."""
     end = os.lseek(2, 0, os.SEEK_CUR)
