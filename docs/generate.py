@@ -101,7 +101,9 @@ def _pass_section(cls: type[Pass]) -> str:
     if issubclass(cls, FunctionPass):
         facts.append("may stand in `func.func(...)`")
     level = f"Levels: {', '.join(facts)}." if facts else "Levels: any."
-    return "\n\n".join([f"## {cls.name}", _prose(inspect.getdoc(cls) or ""), level, *_options(cls), _place(cls)])
+    counted = [_table(("statistic", "what is counted"), cls.statistics.items())] if cls.statistics else []
+    text = _prose(inspect.getdoc(cls) or "")
+    return "\n\n".join([f"## {cls.name}", text, level, *_options(cls), *counted, _place(cls)])
 
 
 def _pipelines_page(named: dict[str, type[Configurable]]) -> str:
