@@ -1,7 +1,7 @@
 """What upstream's pass manager has in C or C++ but not in its Python bindings.
 
 The calls take and return plain C values (void, bool, pointers, a StringRef in two registers), and the wheels' version
-is pinned, so that no C++ object is ever laid out here. docs/adr/014 says why this is better than doing without.
+is pinned, so that no C++ object is ever laid out here. docs/adr/018 says why this is better than doing without.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def run(
     """
     nest = parse(pipeline) if isinstance(pipeline, str) else pipeline
     steps = expand(nest.items)
-    texts = [str(step) for step in steps]
+    texts = [str(step) for step in steps] if _observers or instruments else []
     with unit.module.context, ir.Location.unknown():
         for step in steps:
             manager.ready(Nest(MODULE, (step,)), unit, implicit_nesting)  # finds mistakes before anything runs

@@ -5,11 +5,13 @@ from aiopt.dialects.ai.constant import ConstantOp
 from aiopt.dialects.ai.conv import ConvOp
 from aiopt.dialects.ai.conv_transpose import ConvTransposeOp
 from aiopt.dialects.ai.dialect import AiDialect, Trait
+from aiopt.dialects.ai.integer import ConvIntegerOp, MatMulIntegerOp, QLinearMatMulOp
 from aiopt.dialects.ai.layer_norm import LayerNormOp
 from aiopt.dialects.ai.logic import AndOp, EqualOp, LessEqualOp, LessOp, NotOp, OrOp, SelectOp, XorOp
 from aiopt.dialects.ai.movement import BroadcastToOp, ConcatOp, RelayoutOp, ReshapeOp, SliceOp, TransposeOp
 from aiopt.dialects.ai.nn import BatchNormOp, MatMulOp, SoftmaxOp
 from aiopt.dialects.ai.pool import AvgPoolOp, MaxPoolOp
+from aiopt.dialects.ai.quantize import DequantizeLinearOp, QuantizeLinearOp
 from aiopt.dialects.ai.reduce import ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceSumOp
 from aiopt.dialects.ai.sampling import GatherOp, ResizeOp
 from aiopt.dialects.ai.unary import (
@@ -37,8 +39,10 @@ __all__ = [
     "CastOp",
     "ConcatOp",
     "ConstantOp",
+    "ConvIntegerOp",
     "ConvOp",
     "ConvTransposeOp",
+    "DequantizeLinearOp",
     "DivOp",
     "EqualOp",
     "ErfOp",
@@ -49,6 +53,7 @@ __all__ = [
     "LessEqualOp",
     "LessOp",
     "LogOp",
+    "MatMulIntegerOp",
     "MatMulOp",
     "MaxPoolOp",
     "MaximumOp",
@@ -58,6 +63,8 @@ __all__ = [
     "NotOp",
     "OrOp",
     "PowOp",
+    "QLinearMatMulOp",
+    "QuantizeLinearOp",
     "ReduceMaxOp",
     "ReduceMeanOp",
     "ReduceMinOp",

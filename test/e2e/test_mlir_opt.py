@@ -114,6 +114,9 @@ CASES = [
     Case("loops.mlir --emit-bytecode -o out.mlirbc", files=("out.mlirbc",)),
     Case("small.mlir --emit-bytecode --emit-bytecode-version=4 -o out.mlirbc", files=("out.mlirbc",)),
     Case("op.mlir --no-implicit-module"),
+    Case("op.mlir --no-implicit-module --cse --canonicalize"),
+    Case("op.mlir --no-implicit-module --pass-pipeline=func.func(cse)"),
+    Case("op.mlir --no-implicit-module --pass-pipeline=builtin.module(cse)"),
     Case("small.mlir --no-implicit-module"),
     Case("small.mlir --verify-roundtrip"),
     Case("toy.irdl --irdl-file=toy.irdl"),
@@ -147,7 +150,7 @@ CASES = [
         ),
     ),
     Case(
-        "small.mlir --mlir-timing --mlir-disable-threading --pass-pipeline=builtin.module(cse,func.func(canonicalize,cse))"
+        "small.mlir --mlir-timing --mlir-disable-threading --pass-pipeline=builtin.module(func.func(canonicalize,cse))"
     ),
     Case("loops.mlir --mlir-timing --mlir-output-format=json --inline --cse"),
     Case("small.mlir --mlir-pass-statistics --pass-pipeline=builtin.module(cse,func.func(canonicalize,cse))"),

@@ -1,4 +1,4 @@
-"""lit's configuration. FILECHECK=<path of LLVM's FileCheck> replaces PyPI's filecheck, AIOPT=mlir-opt replaces aiopt."""
+"""lit. FILECHECK=<path of LLVM's FileCheck> replaces PyPI's filecheck, AIOPT=mlir-opt the command aiopt."""
 
 import importlib.util
 import os

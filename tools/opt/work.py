@@ -12,6 +12,7 @@ from mlir import ir
 
 from aiopt.passes import native, pipeline, registry
 from aiopt.passes.expected_diagnostics import ExpectedDiagnostics
+from aiopt.passes.instruments import instrument
 from aiopt.passes.manager import build
 from aiopt.passes.pipeline_text import Nest, expand, has_ours, pretty
 from aiopt.passes.reproducer import StepKeeper, pipeline_text, reproducer, write_reproducer
@@ -216,12 +217,29 @@ class Command:
         printer.show(where, "note", f"Pipeline failed while executing {text}: reproducer generated at `{path}`")
 
     def _perform_on_op(self, op: ir.Operation) -> bytes:
-        """As `_perform`, on an op that is no module: upstream's passes only."""
+        """As `_perform`, on an op that is no module."""
         if self.nest is not None:
-            raise OptionError("--no-implicit-module runs no passes in aiopt: give it a module, or leave the flag out")
+            self._run_on_op(op, self.nest)
         self._check_roundtrip(op, lambda: parse_op(Source(_generic(op), "-"), op.context))
         with self.observation.phase("Output"):
             return self._bytes(op)
+
+    def _run_on_op(self, op: ir.Operation, nest: Nest) -> None:
+        items = expand(nest.items)
+        if not self.given.passes and len(items) == 1 and isinstance(items[0], Nest):
+            nest = items[0]
+        elif self.given.passes:
+            nest = Nest(op.name, tuple(items))
+        if nest.anchor != op.name:
+            op.location.emit_error(f"can't run '{nest.anchor}' pass manager on '{op.name}' op")
+            raise ShownError(f"a pipeline for {nest.anchor} was given {op.name}")
+        with op.context, ir.Location.unknown():
+            built = build(nest, Unit(ir.Module.create(), foreign=True))
+            instruments = self.observation.instruments
+            if instruments is not None:
+                instrument(built, instruments, instruments.before_all, instruments.after_all)
+            built.op = op
+            built.run()
 
     def _dump(self, unit: Unit, anchor: str) -> None:
         if not self.values.dump_pass_pipeline:

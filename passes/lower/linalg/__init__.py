@@ -5,12 +5,26 @@ from aiopt.passes.lower.linalg import (
     conv,
     conv_transpose,
     elementwise,
+    integer,
     logic,
     movement,
     normalization,
+    quantize,
     reduction,
     sampling,
 )
 
 # importing them fills rules.RULES
-FAMILIES = (contraction, conv, conv_transpose, elementwise, logic, movement, normalization, reduction, sampling)
+FAMILIES = (
+    contraction,
+    conv,
+    conv_transpose,
+    elementwise,
+    integer,
+    logic,
+    movement,
+    normalization,
+    quantize,
+    reduction,
+    sampling,
+)

@@ -6,11 +6,12 @@ import pytest
 from aiopt.frontend.onnx.registry import NEWEST_OPSET, OLDEST_OPSET, covered_opsets, find, onnx_op, op_types
 
 NEEDED = """
-    Abs Add And AveragePool BatchNormalization Cast Clip Concat Constant ConstantOfShape Conv ConvTranspose Div
-    Dropout Equal Erf Exp Expand Flatten Gather Gemm GlobalAveragePool GlobalMaxPool Greater GreaterOrEqual
-    HardSigmoid HardSwish Identity LRN LayerNormalization LeakyRelu Less LessOrEqual Log MatMul Max MaxPool Min Mul
-    Neg Not Or Pow Range Reciprocal ReduceMax ReduceMean ReduceMin ReduceSum Relu Reshape Resize Shape Sigmoid Slice
-    Softmax Split Sqrt Squeeze Sub Sum Tanh Transpose Unsqueeze Where Xor
+    Abs Add And AveragePool BatchNormalization Cast Clip Concat Constant ConstantOfShape Conv ConvInteger
+    ConvTranspose DequantizeLinear Div Dropout DynamicQuantizeLinear Equal Erf Exp Expand Flatten Gather Gemm
+    GlobalAveragePool GlobalMaxPool Greater GreaterOrEqual HardSigmoid HardSwish Identity LRN LayerNormalization
+    LeakyRelu Less LessOrEqual Log MatMul MatMulInteger Max MaxPool Min Mul Neg Not Or Pow QLinearConv
+    QLinearMatMul QuantizeLinear Range Reciprocal ReduceMax ReduceMean ReduceMin ReduceSum Relu Reshape Resize
+    Shape Sigmoid Slice Softmax Split Sqrt Squeeze Sub Sum Tanh Transpose Unsqueeze Where Xor
 """
 
 

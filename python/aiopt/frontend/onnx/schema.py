@@ -7,21 +7,26 @@ from functools import cache
 from typing import Any
 
 import onnx
-from onnx import defs
+from onnx import defs, helper
 
 from aiopt.frontend.onnx.values import Value
 from aiopt.support.errors import ModelError
 
+DEFAULT_DOMAINS = ("", "ai.onnx")
 _NAMES = {"i1": "bool", "f32": "float", "f64": "double", "f16": "float16", "bf16": "bfloat16"}
 
 
 def check_node(proto: onnx.NodeProto, opset: int, inputs: Sequence[Value | None]) -> None:
     """How many inputs and outputs there are, the element types of the inputs, and which of them must be alike.
 
-    Absent optional inputs are the handlers' business. Errors: ModelError.
+    Absent optional inputs are the handlers' business, as are operators of domains that onnx has no schemas of.
+    Errors: ModelError.
     Source: onnx.defs.
     """
-    schema = _schema(proto.op_type, opset)
+    schema = find_schema(proto.op_type, opset, domain_of(proto))
+    if schema is None and domain_of(proto):
+        return
+    assert schema is not None, "ONNX's own operators without a schema have no handler"
     for kind, names, least, most in (
         ("input", proto.input, schema.min_input, schema.max_input),
         ("output", proto.output, schema.min_output, schema.max_output),
@@ -35,7 +40,7 @@ def check_node(proto: onnx.NodeProto, opset: int, inputs: Sequence[Value | None]
 
 
 def _check_types(schema: Any, names: Sequence[str], inputs: Sequence[Value | None]) -> None:
-    allowed = _constraints(schema.name, schema.since_version)
+    allowed = _constraints(schema.name, schema.since_version, schema.domain)
     bound: dict[str, tuple[str, int]] = {}  # type parameter -> the element type it stands for, and of which input
     for index, value in enumerate(inputs):
         if value is None:
@@ -59,13 +64,29 @@ def _onnx_type(element: str) -> str:
     return f"tensor({_NAMES.get(element) or element.replace('i', 'int')})"
 
 
-@cache
-def _schema(op_type: str, opset: int) -> Any:
-    return defs.get_schema(op_type, opset, "")
+def domain_of(node: onnx.NodeProto) -> str:
+    """The domain of a node; that of ONNX's own operators is empty."""
+    return "" if node.domain in DEFAULT_DOMAINS else node.domain
 
 
 @cache
-def _constraints(op_type: str, since: int) -> Mapping[str, frozenset[str]]:
+def find_schema(op_type: str, opset: int, domain: str = "") -> Any:
+    """The schema (onnx.defs.OpSchema) of an operator in a model of this opset of its domain, or None."""
+    try:
+        return defs.get_schema(op_type, opset, domain)
+    except defs.SchemaError:
+        return None
+
+
+def type_proto(value: Value | None) -> onnx.TypeProto:
+    """The ONNX type of a tensor; an empty one for an absent tensor."""
+    if value is None:
+        return onnx.TypeProto()
+    return helper.make_tensor_type_proto(helper.np_dtype_to_tensor_dtype(value.type.dtype), value.shape)
+
+
+@cache
+def _constraints(op_type: str, since: int, domain: str) -> Mapping[str, frozenset[str]]:
     """The allowed types of each type parameter."""
-    schema = _schema(op_type, since)
+    schema = find_schema(op_type, since, domain)
     return {rule.type_param_str: frozenset(rule.allowed_type_strs) for rule in schema.type_constraints}

@@ -2,54 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import onnx
 
-from aiopt.frontend.onnx.attributes import graph_attributes
+from aiopt.frontend.onnx.control_flow import EXPANDERS
+from aiopt.frontend.onnx.functions import Functions, fixed_body, has_body
 from aiopt.frontend.onnx.node import node_name
-from aiopt.frontend.onnx.registry import NEWEST_OPSET, OLDEST_OPSET, covered_opsets, find
+from aiopt.frontend.onnx.part import DEEPEST, Part, read_opsets
+from aiopt.frontend.onnx.registry import covered_opsets, find
+from aiopt.frontend.onnx.schema import domain_of
 from aiopt.support.errors import ModelError, UnsupportedError
 
-_DEFAULT_DOMAINS = ("", "ai.onnx")
 
-
-def default_opset(proto: onnx.ModelProto, source: str) -> int:
-    """The opset of ONNX's own operators. Errors: ModelError if none is given, UnsupportedError out of range."""
-    opsets = {entry.version for entry in proto.opset_import if entry.domain in _DEFAULT_DOMAINS}
-    if len(opsets) != 1:
-        raise ModelError(f"{source} must name one opset of ONNX's operators, but names {sorted(opsets) or 'none'}")
-    opset = opsets.pop()
-    if not OLDEST_OPSET <= opset <= NEWEST_OPSET:
-        raise UnsupportedError(
-            f"{source} uses opset {opset} of ONNX's operators, but aiopt reads {OLDEST_OPSET} to {NEWEST_OPSET}: "
-            "convert it with onnx.version_converter or export it anew"
-        )
-    return opset
-
-
-def require_supported(proto: onnx.ModelProto, opset: int) -> None:
+def require_supported(part: Part) -> None:
     """Errors: UnsupportedError that lists the operators without a handler, once each, with their first node."""
-    versions = {entry.domain: entry.version for entry in proto.opset_import}
-    functions = {(function.domain, function.name) for function in proto.functions}
     missing: dict[str, list[str]] = {}
-    for node in proto.graph.node:
-        if reason := _reason(node, opset, versions, functions):
-            missing.setdefault(reason, []).append(node_name(node))
+    search = _Search(part.functions)
+    for step in part.steps:
+        for reason in search.reasons(step.node, step.opsets, ()):
+            missing.setdefault(reason, []).append(node_name(step.node))
     if missing:
         listed = "; ".join(f"{reason} at {_places(names)}" for reason, names in missing.items())
         raise UnsupportedError(f"the model uses operators aiopt does not have: {listed}")
 
 
-def _reason(node: onnx.NodeProto, opset: int, versions: dict[str, int], functions: set[tuple[str, str]]) -> str:
-    if (node.domain, node.op_type) in functions:
-        return f"{node.op_type} (a function of the model, domain '{node.domain}')"
-    if node.domain not in _DEFAULT_DOMAINS:
-        return f"{node.op_type} (domain '{node.domain}', opset {versions.get(node.domain, 'not given')})"
-    if graph_attributes(node):
-        return f"{node.op_type} (opset {opset}, holds a subgraph)"
-    if find(node.op_type, opset) is None:
-        known = covered_opsets(node.op_type)
-        return f"{node.op_type} (opset {opset}{f'; it came with opset {known[0]}' if known else ''})"
-    return ""
+class _Search:
+    """What nodes need that is not there; of functions, what their nodes need. Each body is looked at once."""
+
+    def __init__(self, functions: Functions) -> None:
+        self._functions = functions
+        self._found: dict[tuple[str, str, str, int], list[str]] = {}
+
+    def reasons(self, node: onnx.NodeProto, opsets: Mapping[str, int], within: tuple[str, ...]) -> list[str]:
+        domain, name = domain_of(node), node.op_type
+        opset = opsets.get(domain, 0)
+        function = self._functions.find(node)
+        if function is None:
+            if find(name, opset, domain) is not None or (not domain and name in EXPANDERS):
+                return []
+            function = fixed_body(node, opset)
+        if function is None:
+            return [] if has_body(node, opset) else [_reason(node, opset)]
+        key = (domain, name, node.overload, opset)
+        if key not in self._found:
+            calls = (*within, f"{domain}.{name}")
+            if calls[-1] in within or len(calls) > DEEPEST:
+                raise ModelError(
+                    f"the function {name} (domain '{domain}') calls itself, or functions are nested too deep"
+                )
+            inner = {**opsets, **read_opsets(function.opset_import)}
+            self._found[key] = [reason for body in function.node for reason in self.reasons(body, inner, calls)]
+        return self._found[key]
+
+
+def _reason(node: onnx.NodeProto, opset: int) -> str:
+    if node.domain:
+        return f"{node.op_type} (domain '{node.domain}', opset {opset or 'not given'})"
+    known = covered_opsets(node.op_type)
+    return f"{node.op_type} (opset {opset}{f'; it came with opset {known[0]}' if known else ''})"
 
 
 def _places(names: list[str]) -> str:

@@ -23,7 +23,11 @@ def _max_pool(node: Node) -> Value:
 
 @onnx_op("AveragePool")
 def _average_pool(node: Node) -> Value:
-    x = _spatial_input(node)
+    return average_pool(node, _spatial_input(node))
+
+
+def average_pool(node: Node, x: Value) -> Value:
+    """The means of the windows that the node's attributes describe, of x [N, C, *spatial]."""
     window = read_window(node, x.shape[2:])
     require_floor(window, x.shape[2:], node.attributes.get_bool("ceil_mode", False))
     if any(dilation != 1 for dilation in window.dilations):
