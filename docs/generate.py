@@ -72,8 +72,9 @@ def _op_section(op: type[Operation]) -> str:
 
 
 def _slot(slot: Slot) -> str:
-    elements = ", ".join(sorted(slot.constraint.elements, key=_by_width))
-    return f"{slot.constraint.text}: {elements}"
+    elements = getattr(slot.constraint, "elements", ())  # tensors and buffers have them, tokens do not
+    listed = ", ".join(sorted(elements, key=_by_width))
+    return f"{slot.constraint.text}: {listed}" if listed else slot.constraint.text
 
 
 def _by_width(element: str) -> tuple[str, int, str]:

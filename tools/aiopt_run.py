@@ -68,7 +68,7 @@ def _parser() -> Parser:
     add(
         "--per-layer",
         action="store_true",
-        help="with --amp: hold the value of each op, on numpy, against that in f32 (slow)",
+        help="with --amp: hold what each kernel gives against the same in f32 (compiles the net twice more)",
     )
     add("--no-cache", action="store_true", help="compile even if the cache has the net, and leave the cache alone")
     add("--info", action="store_true", help="print what a .aio file says of itself, and run nothing")
@@ -121,7 +121,7 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
         command.progress(f"comparing with {given.compare} ...")
         compare(facts, given.compare, model, inputs, outputs)
     if given.per_layer:
-        command.progress("comparing op by op ...")
+        command.progress("comparing kernel by kernel ...")
         facts["layers"] = _per_layer(model, given.amp, inputs)
     command.progress("")
     write_output(None, (_as_json(facts) if given.json else _as_text(facts)).encode())
@@ -291,15 +291,10 @@ def check(facts: dict[str, Any]) -> None:
 def _per_layer(model: Path | bytes, amp: str, inputs: Arrays) -> list[dict[str, Any]]:
     from dataclasses import asdict
 
-    from aiopt import driver
-    from aiopt.passes import io
-    from aiopt.passes.accuracy import per_layer
+    from aiopt.accuracy import per_kernel
 
-    shapes = {name: array.shape for name, array in inputs.items()}
-    plain, low = (driver.load_unit(model, io.new_context(), shapes) for _ in range(2))
-    low.calibration = inputs
-    layers = per_layer(plain, low, amp, inputs)
-    return [{"op": one.op, "nodes": one.nodes, "type": one.element, **asdict(one.likeness)} for one in layers]
+    found = per_kernel(model, amp, inputs)
+    return [{"kernel": one.kernel, "nodes": one.nodes, "type": one.element, **asdict(one.likeness)} for one in found]
 
 
 def _run_reference(model: Path | bytes, inputs: Arrays) -> Arrays:
@@ -334,7 +329,7 @@ def _as_text(facts: dict[str, Any]) -> str:
         numbers = (
             f"cosine {layer['cosine']:.6f}, SQNR {layer['sqnr']:.1f} dB, largest difference {layer['difference']:.3g}"
         )
-        lines.append(f"layer {layer['nodes'] or layer['op']} ({layer['op']}, {layer['type']}): {numbers}")
+        lines.append(f"kernel {layer['kernel']} ({layer['nodes']}, {layer['type']}): {numbers}")
     milliseconds = facts["seconds_per_run"] * 1e3
     lines.append(f"time per run: {milliseconds:.3f} ms (median of {facts['runs']}, {facts['threads']} threads)")
     lines += [f"{words}: {facts[key]}" for key, words in _REPORTED.items() if key in facts]

@@ -28,9 +28,9 @@ class Ranges:
     bound: float
     limit: float
 
-    def fit(self, op: ext.Operation, operands: Sequence[ir.Value]) -> bool:
-        """True if all that an op reads and gives is within the limit; leaves a remark where it is not."""
-        for value in [*operands, *op.operation.results]:
+    def fit(self, op: ext.Operation, values: Sequence[ir.Value]) -> bool:
+        """True if these values, which an op reads or gives, are within the limit; leaves a remark where one is not."""
+        for value in values:
             largest = self._largest(value)
             if not largest <= self.limit:  # NaN does not fit
                 names = "+".join(ext.node_names(op.location)) or op.OPERATION_NAME

@@ -124,9 +124,12 @@ def lower(unit: Unit, target: Target) -> None:
     _lower(unit, target, _Clock())
 
 
-def emit(unit: Unit, kind: str, target: str = "cpu") -> bytes:
-    """Code of one kind (for the CPU: llvm, asm or obj) from a unit of any level; the remaining stages are run."""
-    chosen = find_target(target)
+def emit(unit: Unit, kind: str, target: str = "cpu", machine: str = "host") -> bytes:
+    """Code of one kind (for the CPU: llvm, asm or obj) from a unit of any level; the remaining stages are run.
+
+    machine: what it is to run on (see Target.on). Raises OptionError for a target, kind or machine that is not there.
+    """
+    chosen = find_target(target).on(machine)
     if kind not in chosen.kinds:
         raise OptionError(f"target {target} cannot emit '{kind}' (it can: {', '.join(chosen.kinds)})")
     lower(unit, chosen)

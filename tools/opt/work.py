@@ -278,7 +278,7 @@ class Command:
             if self.values.emit == "obj" and self.values.o == "-" and os.isatty(1):
                 raise OutputError("object code is not text: name a file with -o")
             self.input.keep_sources(unit)
-            return driver.emit(unit, self.values.emit)
+            return driver.emit(unit, self.values.emit, machine=self.values.cpu)
         self.journal.record("printing")
         if unit.foreign or self.values.emit_bytecode or self.values.split_input_file is not None:
             self.input.keep_sources(unit)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
+from aiopt.support.errors import OptionError
 from aiopt.support.kernel_cache import KernelCache
 
 
@@ -27,6 +28,12 @@ class Target(ABC):
 
     name: ClassVar[str]
     kinds: ClassVar[tuple[str, ...]]  # what `emit` can make
+
+    def on(self, machine: str) -> Target:
+        """This target for a machine by name; "host" is the one at hand. Raises OptionError for one it does not know."""
+        if machine == "host":
+            return self
+        raise OptionError(f"target {self.name} knows no machine '{machine}'")
 
     @abstractmethod
     def stages(self, amp: str = "none") -> list[Stage]:

@@ -64,6 +64,8 @@ class CpuLowerPipeline(NamedPipeline):
     bf16: bool = False
 
     def passes(self) -> list[str]:
+        x86 = "{enable-x86vector=true}" if "avx512bf16" in self.features.split(",") else ""
+        to_llvm = [f"{text}{x86}" if text == "convert-vector-to-llvm" else text for text in TO_LLVM]
         return [
             *WIDEN,
             "canonicalize",
@@ -74,7 +76,7 @@ class CpuLowerPipeline(NamedPipeline):
             NameSymbols.name,
             str(EmitInfo(features=self.features)),
             RetypeEmptyBuffers.name,
-            *TO_LLVM,
+            *to_llvm,
             *([] if self.bf16 else [HideBf16.name]),
             "cpu-annotate-loops",
             "cpu-contract-multiply-add",

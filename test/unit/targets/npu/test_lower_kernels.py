@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import random
+from collections.abc import Sequence
 
 import numpy as np
 import onnx
@@ -15,23 +16,22 @@ from onnx import TensorProto, helper, numpy_helper
 from aiopt.support.errors import UnsupportedError
 from aiopt.support.types import TensorType
 from aiopt.targets.npu import tiles
-from aiopt.targets.npu.chain import lower_chain
 from aiopt.targets.npu.encoding import Instruction
 from aiopt.targets.npu.isa import Element
-from aiopt.targets.npu.layer import MatMul, Requantize, qlinear_matmul
-from aiopt.targets.npu.lower_matmul import problem_of
 from aiopt.targets.npu.machine import Machine, find_machine
 from aiopt.targets.npu.program import Program, ProgramError
 from aiopt.targets.npu.simulator import Result, simulate
+from aiopt.targets.npu.tiles import Problem
 from aiopt.targets.npu.verify import verify
+from unit.targets.npu.kernels import Dense, QLinear, chain_program
 from unit.targets.npu.programs import TINY
 
 EDGE = find_machine("edge16")
 _ONNX = {np.dtype(np.int8): TensorProto.INT8, np.dtype(np.uint8): TensorProto.UINT8}
 
 
-def _run(x: np.ndarray, chain: list[MatMul], machine: Machine = EDGE, depth: int = 2) -> Result:
-    result = simulate(lower_chain(TensorType.of(x), chain, machine, depth), machine, {"x": x})
+def _run(x: np.ndarray, chain: Sequence[Dense | QLinear], machine: Machine = EDGE, depth: int = 2) -> Result:
+    result = simulate(chain_program(TensorType.of(x), chain, machine, depth), machine, {"x": x})
     assert result.races == []
     return result
 
@@ -45,7 +45,7 @@ class _QLinearChain:
         info = np.iinfo(self.dtype)
         sizes = pick.integers(1, 90, pick.integers(2, 5))
         self.x = pick.integers(info.min, info.max + 1, (int(pick.integers(1, 90)), sizes[0])).astype(self.dtype)
-        self.layers: list[MatMul] = []
+        self.layers: list[QLinear] = []
         self._nodes: list[onnx.NodeProto] = []
         self._initializers: list[onnx.TensorProto] = []
         scale, zero = np.float32(pick.uniform(0.01, 0.1)), int(pick.integers(info.min, info.max + 1))
@@ -56,26 +56,13 @@ class _QLinearChain:
             weight_scale = pick.uniform(0.001, 0.02, n if pick.random() < 0.3 else ()).astype(np.float32)
             y_scale, y_zero = np.float32(pick.uniform(0.02, 0.3)), int(pick.integers(info.min, info.max + 1))
             scales = (scale, weight_scale, y_scale)
-            self.layers.append(qlinear_matmul(weight, scales, (zero, 0, y_zero), self.dtype))
-            self._add(number, weight, scales, (zero, y_zero))
+            zeros = (self.dtype.type(zero), np.zeros(weight_scale.shape, np.int8), self.dtype.type(y_zero))
+            self.layers.append(QLinear(weight, scales, zeros))
+            self._add(number, self.layers[-1])
             scale, zero = y_scale, y_zero
 
-    def _add(
-        self,
-        number: int,
-        weight: np.ndarray,
-        scales: tuple[np.float32, np.ndarray, np.float32],
-        zeros: tuple[int, int],
-    ) -> None:
-        values = {
-            "xs": scales[0],
-            "xz": self.dtype.type(zeros[0]),
-            "w": weight,
-            "ws": scales[1],
-            "wz": np.zeros(scales[1].shape, np.int8),
-            "ys": scales[2],
-            "yz": self.dtype.type(zeros[1]),
-        }
+    def _add(self, number: int, layer: QLinear) -> None:
+        values = dict(zip(("xs", "xz", "w", "ws", "wz", "ys", "yz"), layer.parameters(), strict=True))
         self._initializers += [numpy_helper.from_array(np.asarray(v), f"{k}{number}") for k, v in values.items()]
         names = [f"t{number}", *(f"{key}{number}" for key in values)]
         self._nodes.append(helper.make_node("QLinearMatMul", names, [f"t{number + 1}"]))
@@ -93,22 +80,22 @@ class _QLinearChain:
 def test_qlinear_chains_are_bit_equal_to_onnxruntime(seed: int) -> None:
     chain = _QLinearChain(seed)
     machine = find_machine("mid32") if seed % 2 else EDGE
-    assert np.array_equal(_run(chain.x, chain.layers, machine).outputs["y"], chain.expected())
+    assert np.array_equal(_run(chain.x, chain.layers, machine).outputs["result0"], chain.expected())
 
 
 def test_relu_is_the_greater_of_result_and_zero_point() -> None:
     chain = _QLinearChain(1)
-    zero = chain.layers[-1].requantize.zero_point  # pyright: ignore[reportOptionalMemberAccess]
+    zero = chain.layers[-1].zeros[2]
     chain.layers[-1] = dataclasses.replace(chain.layers[-1], relu=True)
-    assert np.array_equal(_run(chain.x, chain.layers).outputs["y"], np.maximum(chain.expected(), zero))
+    assert np.array_equal(_run(chain.x, chain.layers).outputs["result0"], np.maximum(chain.expected(), zero))
 
 
-def _in_stated_order(x: np.ndarray, layer: MatMul, rows: int) -> np.ndarray:
+def _in_stated_order(x: np.ndarray, layer: Dense, rows: int) -> np.ndarray:
     """f32: products of a fold from first to last, folds from first to last, then bias, then relu."""
     total = None
-    for start in range(0, layer.k, rows):
+    for start in range(0, len(layer.weight), rows):
         fold = x[:, start : start + 1] * layer.weight[start]
-        for k in range(start + 1, min(start + rows, layer.k)):
+        for k in range(start + 1, min(start + rows, len(layer.weight))):
             fold = fold + x[:, k : k + 1] * layer.weight[k]
         total = fold if total is None else total + fold
     assert total is not None
@@ -125,15 +112,20 @@ def test_f32_is_equal_to_numpy_in_the_stated_order(machine: Machine, seed: int) 
     layers = []
     for k, n in itertools.pairwise(sizes):
         bias = pick.standard_normal(n).astype(np.float32) if pick.random() < 0.6 else None
-        layers.append(MatMul(pick.standard_normal((k, n)).astype(np.float32), bias, relu=bool(pick.random() < 0.5)))
+        layers.append(Dense(pick.standard_normal((k, n)).astype(np.float32), bias, relu=bool(pick.random() < 0.5)))
         expected = _in_stated_order(expected, layers[-1], machine.rows)
-    assert np.array_equal(_run(x, layers, machine).outputs["y"], expected)
+    assert np.array_equal(_run(x, layers, machine).outputs["result0"], expected)
 
 
-def _square(size: int) -> tuple[np.ndarray, MatMul]:
+def _layer(weight: np.ndarray, scale: float) -> QLinear:
+    one, zero = np.float32(1), np.int8(0)
+    return QLinear(weight, (one, np.float32(scale), one), (zero, zero, zero))
+
+
+def _square(size: int) -> tuple[np.ndarray, QLinear]:
     pick = np.random.default_rng(0)
     x, weight = (pick.integers(-128, 128, (size, size)).astype(np.int8) for _ in range(2))
-    return x, MatMul(weight, None, Requantize(np.float32(1e-3) * np.ones((), np.float32), 0, Element.I8))
+    return x, _layer(weight, 1e-3)
 
 
 def test_a_large_product_keeps_the_array_busy() -> None:
@@ -143,20 +135,15 @@ def test_a_large_product_keeps_the_array_busy() -> None:
     single = _run(x, [layer], depth=1)
     assert double.utilisation >= 0.9
     assert single.cycles >= 1.25 * double.cycles
-    assert np.array_equal(double.outputs["y"], single.outputs["y"])
+    assert np.array_equal(double.outputs["result0"], single.outputs["result0"])
 
 
 def _many_turns() -> Program:
     """A program in which each buffer is used many times."""
     pick = np.random.default_rng(0)
     x = pick.integers(-128, 128, (64, 40)).astype(np.int8)
-    chain = [
-        MatMul(
-            pick.integers(-128, 128, shape).astype(np.int8), None, Requantize(np.full((), 0.01, "f4"), 0, Element.I8)
-        )
-        for shape in ((40, 24), (24, 20))
-    ]
-    return lower_chain(TensorType.of(x), chain, TINY)
+    chain = [_layer(pick.integers(-128, 128, shape).astype(np.int8), 0.01) for shape in ((40, 24), (24, 20))]
+    return chain_program(TensorType.of(x), chain, TINY)
 
 
 def _problems(program: Program) -> str:
@@ -235,8 +222,7 @@ def test_each_lost_wait_is_reported(mutate) -> None:
 
 
 def test_tiles_fit_and_cover() -> None:
-    x, layer = _square(512)
-    problem = problem_of(layer, x.shape[0], Element.I8)
+    problem = Problem(512, 512, 512, Element.I8, Element.I8, 0, 1)
     for machine, depth in itertools.product((EDGE, find_machine("mid32"), TINY), (1, 2, 3)):
         chosen = tiles.choose(problem, machine, depth)
         assert chosen.spad_need(problem) <= machine.spad_bytes
@@ -245,39 +231,6 @@ def test_tiles_fit_and_cover() -> None:
 
 
 def test_what_does_not_fit_says_need_and_have() -> None:
-    layer = MatMul(np.zeros((4, 3000), np.float32), np.zeros(3000, np.float32))
+    layer = Dense(np.zeros((4, 3000), np.float32), np.zeros(3000, np.float32))
     with pytest.raises(UnsupportedError, match="smallest tiles need 12416 bytes of scratchpad .* there are 1024 and"):
-        lower_chain(TensorType((4, 4), "f32"), [layer], TINY)
-
-
-@pytest.mark.parametrize(
-    ("x", "layer", "message"),
-    [
-        ("4x5xi8", MatMul(np.zeros((4, 4), np.float32)), "the input has 5 columns, the weights 4 rows"),
-        ("4x4xi8", MatMul(np.zeros((4, 4), np.float32)), "float32 weights do not go with an input of int8"),
-        ("0x4xi8", MatMul(np.zeros((4, 4), np.int8)), "none may be empty"),
-        ("4xi8", MatMul(np.zeros((4, 4), np.int8)), "both must have rank 2"),
-        ("4x4xf32", MatMul(np.zeros((4, 4), np.float32), np.zeros(4)), r"the bias must be float32 \[4\]"),
-        ("4x4xf32", MatMul(np.zeros((4, 4), np.float32), np.zeros((1, 4), np.float32)), "the bias must be float32"),
-        (
-            "4x4xi8",
-            MatMul(np.zeros((4, 4), np.int8), None, Requantize(np.ones(3, np.float32), 0, Element.I8)),
-            "one for each of 4 columns",
-        ),
-        ("4x4xi8", MatMul(np.zeros((4, 4), np.int8)), "integer sums must be requantized"),
-        ("4x4xi8", MatMul(np.zeros((4, 4), np.int32)), "weights must be int8 or float32, not int32"),
-        ("4x4xf64", MatMul(np.zeros((4, 4), np.float32)), "takes int8, uint8 and float32, not float64"),
-    ],
-)
-def test_layers_that_do_not_go_together(x: str, layer: MatMul, message: str) -> None:
-    *shape, element = x.split("x")
-    with pytest.raises(UnsupportedError, match=message):
-        lower_chain(TensorType(tuple(map(int, shape)), element), [layer], EDGE)
-
-
-def test_weights_beyond_int8_are_refused() -> None:
-    scales = (np.float32(1), np.float32(1), np.float32(1))
-    weight = np.full((4, 4), 255, np.uint8)
-    with pytest.raises(UnsupportedError, match="minus their zero point 3 do not fit int8"):
-        qlinear_matmul(weight, scales, (0, 3, 0), np.dtype(np.uint8))
-    assert (qlinear_matmul(weight, scales, (0, 128, 0), np.dtype(np.uint8)).weight == 127).all()
+        chain_program(TensorType((4, 4), "f32"), [layer], TINY)
