@@ -11,8 +11,7 @@ from typing import Any
 from mlir import ir
 
 from aiopt.dialects import ext
-from aiopt.dialects.ai import AiDialect
-from aiopt.dialects.npu import NpuDialect
+from aiopt.dialects.registry import load_dialects
 from aiopt.passes import spec
 from aiopt.passes.level import Level
 from aiopt.passes.text import BYTECODE_MAGIC, Source, parse_file, parse_source, to_bytes
@@ -32,15 +31,14 @@ _BUILT = (
 
 
 def new_context() -> ir.Context:
-    """A context with upstream's dialects and ours; others are refused. It never has threads, so forks stay safe.
+    """A context with upstream's dialects, ours and those of plug-ins; others are refused.
 
-    As in mlir-opt, a dialect that nothing of ours builds is loaded by the first text or pass that uses it: each loaded
-    one makes every canonicalization slower.
+    It never has threads, so forks stay safe. As in mlir-opt, a dialect that nothing of ours builds is loaded by the
+    first text or pass that uses it: each loaded one makes every canonicalization slower.
     """
     context = ir.Context(load_on_create_dialects=list(_BUILT))  # pyright: ignore[reportCallIssue]
     context.enable_multithreading(False)
-    AiDialect.load(context)
-    NpuDialect.load(context)
+    load_dialects(context)
     return context
 
 

@@ -130,6 +130,11 @@ def _add_ours(built: Built, parent: int, item: Pass, anchors: tuple[str, ...]) -
     elif anchors[-1] != FUNCTION:
         raise OptionError(f"aiopt's own passes can be nested in {FUNCTION} only, not in {anchors[-1]}")
     elif isinstance(item, FunctionPass):
+        if unit.module.context.get_num_threads() > 1:  # they would wait for Python's lock, which this one holds
+            raise OptionError(
+                f"{item} is written in Python and cannot stand inside {FUNCTION}(...) in a context with threads: "
+                "call context.enable_multithreading(False)"
+            )
 
         def on_function(op: ir.Operation) -> bool:
             view: Any = op.opview

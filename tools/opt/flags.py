@@ -46,9 +46,11 @@ OURS = (
     _value("o", "filename", "Output filename; '-' (default) is the standard output", default="-"),
     _value("p", "string", "Short for --pass-pipeline"),
     _value("emit", "kind", "What to write", choices=("mlir", "llvm", "asm", "obj"), default="mlir"),
-    _value("cpu", "name", "What --emit makes code for, as znver4", default="host"),
+    _value("cpu", "name", "What --emit makes code for, as znver4 (default: host)", default="host"),
     _value("shape", "name=1x3x48x320", "Shape of an input of an ONNX model", Kind.MANY),
     Flag("elide-weights", "Write no weights file; such text cannot be loaded again"),
+    _value("load-python", "module", "Python module with dialects, passes or targets of others", Kind.MANY),
+    _value("emit-schedule", "pass", "Write what a schedule would do, for mlir-opt --transform-interpreter"),
     _value("emit-irdl", "dialect", "Print our dialects for mlir-opt --irdl-file=", Kind.MAYBE),
     _value("show-pipeline", "name", "Print the passes a named pipeline stands for and exit"),
 )

@@ -19,7 +19,7 @@ from aiopt.passes.reproducer import StepKeeper, pipeline_text, reproducer, write
 from aiopt.passes.source_printer import Place, SourcePrinter
 from aiopt.passes.text import Source, parse_op, parse_source, to_bytecode, to_bytes
 from aiopt.passes.unit import Unit
-from aiopt.support import isolate
+from aiopt.support import isolate, plugins
 from aiopt.support.errors import AioptError, OptionError, OutputError, ShownError
 from aiopt.support.files import write_output
 from aiopt.support.isolate import Journal
@@ -38,6 +38,8 @@ _AT = re.compile(r"\(at '(.+?)':(\d+):(\d+)")  # where errors of ours say they a
 def run(given: Given, journal: Journal) -> int:
     """Do what the command line says and return the exit status."""
     registry.add_package("aiopt.targets")
+    for name in given.values.load_python:
+        plugins.load(name)
     if given.values.verify_diagnostics is not None:
         given.native.append("--mlir-print-op-on-diagnostic=false")  # nobody writes comments for these notes
     if given.native:
@@ -86,7 +88,9 @@ class Command:
         journal.record(f"reading '{given.input}'")
         self.input = Input(given)
         self.nest, self.implicit = pipelines.asked_for(given, self.input.text)
-        self.ours = self.input.has_ours or self.values.emit != "mlir" or (self.nest is not None and has_ours(self.nest))
+        asked = self.values.emit != "mlir" or self.values.emit_schedule is not None
+        passes = self.nest is not None and has_ours(self.nest)
+        self.ours = self.input.has_ours or asked or passes or bool(plugins.modules(plugins.DIALECTS))
         self.expected = self._expected()
         self.remarks = Remarks(given, self._show_remark, self._printer())
         self.written = False
@@ -263,6 +267,11 @@ class Command:
 
     def _output_of(self, unit: Unit) -> bytes:
         """The bytes of a result, or nothing where it has been written with its weights beside it."""
+        if self.values.emit_schedule is not None:
+            from aiopt.passes.schedules.base import find_schedule, write_schedule
+
+            self.input.keep_sources(unit)
+            return write_schedule(unit, find_schedule(self.values.emit_schedule)).encode()
         if self.values.emit != "mlir":
             from aiopt import driver
 
