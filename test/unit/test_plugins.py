@@ -50,7 +50,7 @@ def test_without_the_package_nothing_is_known(tmp_path: Path) -> None:
     done = aiopt(tmp_path, "-p", "shop-fuse-swish", text=GRAPH)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("error: no pass is called 'shop-fuse-swish'")
-    assert "there is no target 'shop' (there is: cpu)" in run(tmp_path, "-c", COMPILE).stderr
+    assert "there is no target 'shop' (there are: cpu, npu)" in run(tmp_path, "-c", COMPILE).stderr
 
 
 def test_a_module_is_loaded_by_name(tmp_path: Path) -> None:
@@ -88,8 +88,8 @@ def test_a_module_is_loaded_by_name(tmp_path: Path) -> None:
         ),
         (
             "__init__.py",
-            "from aiopt.targets.cpu import CpuTarget\nTARGET = CpuTarget()",
-            "two targets are called cpu: aiopt.targets.cpu and clash",
+            "from aiopt.targets.cpu.target import CpuTarget\nTARGET = CpuTarget()",
+            "two targets are called cpu: aiopt.targets.cpu.target and clash",
         ),
         ("__init__.py", "import nothing_of_this_name", "ModuleNotFoundError: No module named 'nothing_of_this_name'"),
     ],

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from aiopt.passes.spec.base import Level
 from aiopt.targets.base import Stage
-from aiopt.targets.cpu import CpuTarget
+from aiopt.targets.cpu.target import CpuTarget
 
 
 class ShopTarget(CpuTarget):
