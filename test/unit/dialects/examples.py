@@ -12,12 +12,20 @@ def tensor(*shape: int, element: str = "f32") -> TensorType:
 _ONE = [tensor(2, 3)]
 _TWO = [tensor(2, 3), tensor(3)]
 _FLAGS = tensor(2, 3, element="i1")
+_BITS = tensor(2, 3, element="ui8")
 _IMAGE = tensor(1, 4, 8, 8)
 _WINDOW: dict[str, Any] = {"kernel": [3, 2], "strides": [2, 1], "pads": [1, 0, 1, 1]}
 
 EXAMPLES: dict[str, tuple[list[Any], dict[str, Any]]] = {
     **{name: (_ONE, {}) for name in ("identity", "neg", "abs", "exp", "log", "sqrt", "tanh", "erf", "sigmoid", "relu")},
-    **{name: (_TWO, {}) for name in ("add", "sub", "mul", "div", "pow", "maximum", "minimum")},
+    **{name: (_ONE, {}) for name in ("floor", "ceil", "round", "expm1", "log1p")},
+    **{
+        name: (_ONE, {})
+        for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh")
+    },
+    **{name: ([_BITS, _BITS], {}) for name in ("shift_left", "shift_right")},
+    "bitcast": (_ONE, {"to": "i32"}),
+    **{name: (_TWO, {}) for name in ("add", "sub", "mul", "div", "pow", "remainder", "maximum", "minimum")},
     **{
         name: (_ONE, {"axes": [1], "keepdims": False})
         for name in ("reduce_sum", "reduce_mean", "reduce_max", "reduce_min")

@@ -6,11 +6,14 @@ import pytest
 from aiopt.frontend.onnx.registry import NEWEST_OPSET, OLDEST_OPSET, covered_opsets, find, onnx_op, op_types
 
 NEEDED = """
-    Abs Add And AveragePool BatchNormalization Cast Clip Concat Constant ConstantOfShape Conv ConvTranspose Div
-    Dropout Equal Erf Exp Expand Flatten Gather Gemm GlobalAveragePool GlobalMaxPool Greater GreaterOrEqual
-    HardSigmoid HardSwish Identity LRN LayerNormalization LeakyRelu Less LessOrEqual Log MatMul Max MaxPool Min Mul
-    Neg Not Or Pow Range Reciprocal ReduceMax ReduceMean ReduceMin ReduceSum Relu Reshape Resize Shape Sigmoid Slice
-    Softmax Split Sqrt Squeeze Sub Sum Tanh Transpose Unsqueeze Where Xor
+    Abs Acos Acosh Add And Asin Asinh Atan Atanh AveragePool BatchNormalization BitCast BitShift BitwiseAnd
+    BitwiseNot BitwiseOr BitwiseXor Cast CastLike Ceil Celu Clip Concat Constant ConstantOfShape Conv
+    ConvTranspose Cos Cosh Div Dropout Elu Equal Erf Exp Expand Flatten Floor Gather Gelu Gemm GlobalAveragePool
+    GlobalMaxPool Greater GreaterOrEqual HardSigmoid HardSwish Identity IsInf IsNaN LRN LayerNormalization
+    LeakyRelu Less LessOrEqual Log MatMul Max MaxPool Mean Min Mish Mod Mul Neg Not Or PRelu Pow Range
+    Reciprocal ReduceMax ReduceMean ReduceMin ReduceSum Relu Reshape Resize Round Selu Shape Shrink Sigmoid Sign
+    Sin Sinh Size Slice Softmax Softplus Softsign Split Sqrt Squeeze Sub Sum SwiGLU Swish Tan Tanh
+    ThresholdedRelu Transpose Unsqueeze Where Xor
 """
 
 

@@ -131,6 +131,8 @@ CASES: dict[str, tuple[Build, list[np.ndarray]]] = {
     "identity": (lambda x: x, [_normal(3, 4)]),
 }
 EXACT = {"cast_f64_f16", "cast_int", "cast_bool", "nonfinite", "relu_nan", "transpose", "slice", "concat", "identity"}
+EXACT |= {"rounded", "rounded_f16", "bits_signed", "bits_unsigned", "bitcast", "bitcast_f16", "bitcast_bool"}
+EXACT |= {"remainder", "remainder_signed", "remainder_unsigned"}
 
 
 def _transposed(**attributes: Any) -> Build:
@@ -150,12 +152,50 @@ def _compare(a: ir.Value, b: ir.Value) -> ir.Value:
     return ai.SelectOp(ai.EqualOp(a, b).out, ai.NegOp(a).out, ai.SelectOp(ai.LessEqualOp(b, a).out, low, b).out).out
 
 
+def _trigonometry(x: ir.Value) -> ir.Value:
+    """x lies between -1 and 1."""
+    parts = [op(x).out for op in (ai.SinOp, ai.CosOp, ai.TanOp, ai.AsinOp, ai.AcosOp, ai.AtanOp)]
+    parts += [op(x).out for op in (ai.SinhOp, ai.CoshOp, ai.AsinhOp, ai.AtanhOp, ai.Expm1Op, ai.Log1pOp)]
+    parts.append(ai.AcoshOp(ai.CoshOp(x).out).out)
+    return ai.ConcatOp([ai.ConcatOp(parts[:7], axis=0).out, ai.ConcatOp(parts[7:], axis=0).out], axis=0).out
+
+
+def _rounded(x: ir.Value) -> ir.Value:
+    return ai.ConcatOp([op(x).out for op in (ai.FloorOp, ai.CeilOp, ai.RoundOp)], axis=0).out
+
+
+def _bits(x: ir.Value, y: ir.Value) -> ir.Value:
+    parts = [op(x, y).out for op in (ai.ShiftLeftOp, ai.ShiftRightOp, ai.AndOp, ai.OrOp, ai.XorOp)]
+    return ai.ConcatOp([*parts, ai.NotOp(x).out], axis=0).out
+
+
+def _remainder(x: ir.Value, y: ir.Value) -> ir.Value:
+    return ai.RemainderOp(x, y).out
+
+
+_NUMBERS = np.array([-128, -127, -7, -1, 0, 1, 7, 9, 127])
+_SIGNED = [side.astype(np.int8) for side in np.meshgrid(_NUMBERS, _NUMBERS)]
+_UNSIGNED = [side.astype(np.uint8) for side in np.meshgrid(_NUMBERS, _NUMBERS)]
+_REALS = np.float32([-np.inf, -7.5, -2, -0.0, 0.0, 0.5, 3, 1e30, np.inf, np.nan])
+_HALVES = np.float32([-2.5, -1.5, -0.5, -0.2, -0.0, 0.5, 1.5, 2.5, 8388609, -1e30, np.inf, -np.inf, np.nan])
 _FLAGS = np.array([[True, False, True], [False, False, True]])
 _ODD = np.float32([[np.nan, 1, -np.inf], [0.0, -0.0, 2]])
 _AT = np.array([[0, -1, 3], [-8, 7, 2]])
 
 CASES.update(
     {
+        "trigonometry": (_trigonometry, [np.linspace(-0.95, 0.95, 77, dtype=np.float32)]),
+        "trigonometry_f64": (_trigonometry, [np.linspace(-0.95, 0.95, 7)]),
+        "rounded": (_rounded, [_HALVES]),
+        "rounded_f16": (_rounded, [_HALVES[:8].astype(np.float16)]),
+        "bits_signed": (_bits, _SIGNED),
+        "bits_unsigned": (_bits, _UNSIGNED),
+        "remainder_signed": (_remainder, _SIGNED),
+        "remainder_unsigned": (_remainder, _UNSIGNED),
+        "remainder": (_remainder, np.meshgrid(_REALS, _REALS)),
+        "bitcast": (lambda x: ai.BitcastOp(x, to="i32").out, [_REALS]),
+        "bitcast_f16": (lambda x: ai.BitcastOp(x, to="ui16").out, [_HALVES[:8].astype(np.float16)]),
+        "bitcast_bool": (lambda x: ai.BitcastOp(x, to="ui8").out, [_FLAGS]),
         "compare": (_compare, [_ODD, np.float32([[1, np.nan, -np.inf], [-0.0, 1, 2]])]),
         "compare_signed": (_compare, [np.int64([-5, 3, 3]), np.int64([4, 3, -1])]),
         "compare_unsigned": (lambda a, b: ai.LessOp(a, b).out, [np.uint8([200, 3, 3]), np.uint8([4, 200, 3])]),
