@@ -11,7 +11,7 @@ from aiopt.dialects.ai.logic import AndOp, EqualOp, LessEqualOp, LessOp, NotOp, 
 from aiopt.dialects.ai.movement import BroadcastToOp, ConcatOp, RelayoutOp, ReshapeOp, SliceOp, TransposeOp
 from aiopt.dialects.ai.nn import BatchNormOp, MatMulOp, SoftmaxOp
 from aiopt.dialects.ai.pool import AvgPoolOp, MaxPoolOp
-from aiopt.dialects.ai.reduce import ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceSumOp
+from aiopt.dialects.ai.reduce import ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp
 from aiopt.dialects.ai.sampling import GatherOp, ResizeOp
 from aiopt.dialects.ai.trigonometry import (
     AcoshOp,
@@ -93,6 +93,7 @@ __all__ = [
     "ReduceMaxOp",
     "ReduceMeanOp",
     "ReduceMinOp",
+    "ReduceProdOp",
     "ReduceSumOp",
     "RelayoutOp",
     "ReluOp",

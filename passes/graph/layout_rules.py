@@ -188,7 +188,7 @@ _RULES: dict[type[ext.Operation], _RuleOf] = {
     **dict.fromkeys((ai.ConvOp, ai.BatchNormOp), _window),
     **dict.fromkeys((ai.MaxPoolOp, ai.AvgPoolOp), _pool),
     **dict.fromkeys((ai.SoftmaxOp, ai.ConcatOp), _along_axis),
-    **dict.fromkeys((ai.ReduceSumOp, ai.ReduceMeanOp, ai.ReduceMaxOp, ai.ReduceMinOp), _reduction),
+    **dict.fromkeys((ai.ReduceSumOp, ai.ReduceProdOp, ai.ReduceMeanOp, ai.ReduceMaxOp, ai.ReduceMinOp), _reduction),
     **dict.fromkeys((ai.SliceOp, ai.ResizeOp), _per_dimension),
     ai.BroadcastToOp: _elementwise,
     ai.ReshapeOp: _reshape,

@@ -120,6 +120,15 @@ def _lower_sum(op: Operation, x: Operand) -> ir.Value | Squeezed:
     return _squeezed(op, sum_over(x.value, x.type, _axes(op)))
 
 
+@lowers(ai.ReduceProdOp)
+def _lower_product(op: Operation, x: Operand) -> ir.Value | Squeezed:
+    element, axes = x.type.element, _axes(op)
+    acc = _WIDER.get(element, element)
+    total = _fold(x.value, x.type, axes, acc, 1, arith.mulf if element in FLOATS else arith.muli)
+    kept = x.type.with_shape(*(n for axis, n in enumerate(x.type.shape) if axis not in axes))
+    return _squeezed(op, total if acc == element else scaled(total, kept, lambda v: cast(v, acc, element)))
+
+
 @lowers(ai.ReduceMeanOp)
 def _lower_mean(op: Operation, x: Operand) -> ir.Value | Squeezed:
     count = prod(x.type.shape[axis] for axis in _axes(op))
