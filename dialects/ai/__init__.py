@@ -1,4 +1,4 @@
-"""The `ai` dialect: what a neural network computes, on tensors of static shape, in about 50 orthogonal ops."""
+"""The `ai` dialect: what a neural network computes, on tensors of static shape, in about 80 orthogonal ops."""
 
 from aiopt.dialects.ai.binary import AddOp, DivOp, MaximumOp, MinimumOp, MulOp, PowOp, RemainderOp, SubOp
 from aiopt.dialects.ai.bits import BitcastOp, ShiftLeftOp, ShiftRightOp
@@ -10,9 +10,12 @@ from aiopt.dialects.ai.layer_norm import LayerNormOp
 from aiopt.dialects.ai.logic import AndOp, EqualOp, LessEqualOp, LessOp, NotOp, OrOp, SelectOp, XorOp
 from aiopt.dialects.ai.movement import BroadcastToOp, ConcatOp, RelayoutOp, ReshapeOp, SliceOp, TransposeOp
 from aiopt.dialects.ai.nn import BatchNormOp, MatMulOp, SoftmaxOp
+from aiopt.dialects.ai.padding import PadOp
 from aiopt.dialects.ai.pool import AvgPoolOp, MaxPoolOp
 from aiopt.dialects.ai.reduce import ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp
 from aiopt.dialects.ai.sampling import GatherOp, ResizeOp
+from aiopt.dialects.ai.scan import CumProdOp, CumSumOp
+from aiopt.dialects.ai.scatter import ScatterOp
 from aiopt.dialects.ai.trigonometry import (
     AcoshOp,
     AcosOp,
@@ -68,6 +71,8 @@ __all__ = [
     "ConvTransposeOp",
     "CosOp",
     "CoshOp",
+    "CumProdOp",
+    "CumSumOp",
     "DivOp",
     "EqualOp",
     "ErfOp",
@@ -89,6 +94,7 @@ __all__ = [
     "NegOp",
     "NotOp",
     "OrOp",
+    "PadOp",
     "PowOp",
     "ReduceMaxOp",
     "ReduceMeanOp",
@@ -101,6 +107,7 @@ __all__ = [
     "ReshapeOp",
     "ResizeOp",
     "RoundOp",
+    "ScatterOp",
     "SelectOp",
     "ShiftLeftOp",
     "ShiftRightOp",

@@ -10,7 +10,10 @@ from aiopt.passes.lower.linalg import (
     normalization,
     reduction,
     sampling,
+    scan,
+    scatter,
 )
 
 # importing them fills rules.RULES
-FAMILIES = (contraction, conv, conv_transpose, elementwise, logic, movement, normalization, reduction, sampling)
+FAMILIES = (contraction, conv, conv_transpose, elementwise, logic, movement, normalization)
+FAMILIES += (reduction, sampling, scan, scatter)

@@ -28,7 +28,7 @@ from aiopt.support.types import FLOATS, LOW_FLOATS, UNSIGNED, TensorType
 
 Combine = Callable[[Scalar, Scalar], Scalar]
 Fold = tuple[float | int, Combine]  # the neutral element and how two values become one
-_WIDER = {"bf16": "f32", "f16": "f32", "f32": "f64"}
+WIDER = {"bf16": "f32", "f16": "f32", "f32": "f64"}
 
 
 def _maximum(element: str) -> Combine:
@@ -98,7 +98,7 @@ def sum_over(value: ir.Value, kind: TensorType, axes: Sequence[int], finish: Exp
     A loop adds one element after the other. In f32 the small terms of a long row are lost beside a large total (a
     softmax over 6,625 classes was wrong by 6e-5), so sums of floats are kept in the next wider type.
     """
-    acc = _WIDER.get(kind.element, kind.element)
+    acc = WIDER.get(kind.element, kind.element)
     total = _fold(value, kind, axes, acc, 0, _add(kind.element))
     out = TensorType(tuple(n for axis, n in enumerate(kind.shape) if axis not in axes), kind.element)
     if acc == kind.element and finish is None:
@@ -123,7 +123,7 @@ def _lower_sum(op: Operation, x: Operand) -> ir.Value | Squeezed:
 @lowers(ai.ReduceProdOp)
 def _lower_product(op: Operation, x: Operand) -> ir.Value | Squeezed:
     element, axes = x.type.element, _axes(op)
-    acc = _WIDER.get(element, element)
+    acc = WIDER.get(element, element)
     total = _fold(x.value, x.type, axes, acc, 1, arith.mulf if element in FLOATS else arith.muli)
     kept = x.type.with_shape(*(n for axis, n in enumerate(x.type.shape) if axis not in axes))
     return _squeezed(op, total if acc == element else scaled(total, kept, lambda v: cast(v, acc, element)))

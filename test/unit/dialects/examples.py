@@ -24,11 +24,14 @@ EXAMPLES: dict[str, tuple[list[Any], dict[str, Any]]] = {
         for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh")
     },
     **{name: ([_BITS, _BITS], {}) for name in ("shift_left", "shift_right")},
+    **{name: (_ONE, {"axis": 1}) for name in ("cumsum", "cumprod")},
+    "pad": ([*_ONE, tensor()], {"low": [1, 0], "high": [0, 2]}),
+    "scatter": ([tensor(4, 3), tensor(2, element="i64"), tensor(2, 3)], {"reduction": "add"}),
     "bitcast": (_ONE, {"to": "i32"}),
     **{name: (_TWO, {}) for name in ("add", "sub", "mul", "div", "pow", "remainder", "maximum", "minimum")},
     **{
         name: (_ONE, {"axes": [1], "keepdims": False})
-        for name in ("reduce_sum", "reduce_mean", "reduce_max", "reduce_min")
+        for name in ("reduce_sum", "reduce_prod", "reduce_mean", "reduce_max", "reduce_min")
     },
     **{name: (_TWO, {}) for name in ("equal", "less", "less_equal")},
     **{name: ([_FLAGS, _FLAGS], {}) for name in ("and", "or", "xor")},
