@@ -27,7 +27,7 @@ EXAMPLES: dict[str, tuple[list[Any], dict[str, Any]]] = {
     **{name: (_ONE, {"axis": 1}) for name in ("cumsum", "cumprod")},
     "pad": ([*_ONE, tensor()], {"low": [1, 0], "high": [0, 2]}),
     "scatter": ([tensor(4, 3), tensor(2, element="i64"), tensor(2, 3)], {"reduction": "add"}),
-    "bitcast": (_ONE, {"to": "i32"}),
+    "bitcast": ([_BITS], {"to": "i8"}),
     **{name: (_TWO, {}) for name in ("add", "sub", "mul", "div", "pow", "remainder", "maximum", "minimum")},
     **{
         name: (_ONE, {"axes": [1], "keepdims": False})

@@ -46,7 +46,7 @@ CASES: list[tuple[str, dict[str, Any], int, dict[str, Any], tuple[str, ...], str
     ("ReverseSequence", {"x": X, "n": i64(3, 1, 2, 0)}, 10, {}, RUN_TIME, REF),
     ("ReverseSequence", {"x": X, "n": i64(4, 1, 2)}, 10, {"batch_axis": 0, "time_axis": 1}, RUN_TIME, ORT),
     ("OneHot", {"i": i64(0, 2, -1, 7), "d": np.array(4), "v": f32(2)}, 11, {}, ("d",), ORT),
-    ("OneHot", {"i": np.float32([[0, 2]]), "d": np.float32([3]), "v": i64(5, 7)}, 9, {"axis": 0}, ("d",), REF),
+    ("OneHot", {"i": np.float32([[0, 2]]), "d": np.array(3, np.float32), "v": i64(5, 7)}, 9, {"axis": 0}, ("d",), REF),
     ("DepthToSpace", {"x": IMAGE}, 7, {"blocksize": 2}, RUN_TIME, ORT),
     ("DepthToSpace", {"x": IMAGE}, 11, {"blocksize": 2, "mode": "CRD"}, RUN_TIME, ORT),
     ("SpaceToDepth", {"x": IMAGE}, 7, {"blocksize": 2}, RUN_TIME, ORT),
