@@ -271,14 +271,16 @@ def _lower_avg_pool(op: ai.AvgPoolOp, x: Operand) -> ir.Value:
     element = out.element
     acc = _computed(element)
     fold = (0, lambda total, v: arith.addf(total, cast(v, element, acc)))
-    total = _fold_windows(op, x, TensorType(out.shape, acc), (kernel, strides, [1] * spatial), fold)
+    dilations = list(op.dilations) if op.dilations is not None else [1] * spatial
+    total = _fold_windows(op, x, TensorType(out.shape, acc), (kernel, strides, dilations), fold)
     if op.count_include_pad.value or not any(pads):
         return scaled(total, out, lambda v: cast(arith.divf(v, constant(prod(kernel), v.type)), acc, element))
     first = 1 if is_last else 2  # spatial dimension
     extents = list(x.type.shape[first : first + spatial])
 
     def divided(v: Scalar) -> Scalar:
-        counts = [_covered(first + i, extents[i], pads[i], kernel[i], strides[i]) for i in range(spatial)]
+        windows = zip(extents, pads, kernel, strides, dilations, strict=False)
+        counts = [_covered(first + i, *window) for i, window in enumerate(windows)]
         count = counts[0]
         for other in counts[1:]:
             count = arith.muli(count, other)
@@ -288,9 +290,13 @@ def _lower_avg_pool(op: ai.AvgPoolOp, x: Operand) -> ir.Value:
     return scaled(total, out, divided)
 
 
-def _covered(loop: int, extent: int, before: int, kernel: int, stride: int) -> Scalar:
+def _covered(loop: int, extent: int, before: int, kernel: int, stride: int, dilation: int) -> Scalar:
     """How many elements of the input a window covers along one axis, borders left out."""
     index = ir.IndexType.get()
+    zero, step = constant(0, index), constant(dilation, index)
     first = arith.subi(arith.muli(linalg.IndexOp(loop).result, constant(stride, index)), constant(before, index))
-    end = arith.minsi(arith.addi(first, constant(kernel, index)), constant(extent, index))
-    return arith.subi(end, arith.maxsi(first, constant(0, index)))
+    outside = arith.maxsi(arith.subi(zero, first), zero)  # places before the input, and up to its end
+    end = arith.maxsi(arith.subi(constant(extent, index), first), zero)
+    if dilation != 1:
+        outside, end = arith.ceildivui(outside, step), arith.ceildivui(end, step)
+    return arith.subi(arith.minsi(end, constant(kernel, index)), outside)

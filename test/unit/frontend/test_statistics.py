@@ -9,6 +9,7 @@ from aiopt.support.errors import ModelError
 from unit.frontend.single_node import check, equal, f32, i64, node_model, run
 
 X, IMAGE = f32(3, 4, 5), f32(2, 6, 4, 3)
+TIED = np.int32([[2, 1, 2, 1]])
 ORT, REF = "onnxruntime", "onnx.reference"
 CHANNELS = {"scale": f32(6, seed=1), "bias": f32(6, seed=2)}
 RUNNING = {**CHANNELS, "mean": f32(6, seed=3), "variance": abs(f32(6, seed=4))}

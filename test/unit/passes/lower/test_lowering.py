@@ -188,6 +188,10 @@ _AT = np.array([[0, -1, 3], [-8, 7, 2]])
 
 CASES.update(
     {
+        "avg_pool_dilated": (
+            lambda x: ai.AvgPoolOp(x, kernel=[3, 2], strides=[1, 2], pads=[2, 1, 3, 2], dilations=[2, 3]).out,
+            [_normal(1, 6, 12, 14)],
+        ),
         "trigonometry": (_trigonometry, [np.linspace(-0.95, 0.95, 77, dtype=np.float32)]),
         "trigonometry_f64": (_trigonometry, [np.linspace(-0.95, 0.95, 7)]),
         "rounded": (_rounded, [_HALVES]),
