@@ -59,3 +59,45 @@ class IndexTensor(AnyTensor):
 
     elements = frozenset({"i32", "i64"})
     text = "a tensor of i32 or i64"
+
+
+class NarrowTensor(AnyTensor):
+    """Elements i8, ui8, i16 or ui16: integers that stand for real numbers."""
+
+    elements = frozenset({"i8", "ui8", "i16", "ui16"})
+    text = "a tensor of i8, ui8, i16 or ui16"
+
+
+class QuantizedTensor(AnyTensor):
+    """Elements as in NarrowTensor, or i32: a bias and the sums of products."""
+
+    elements = NarrowTensor.elements | {"i32"}
+    text = "a tensor of i8, ui8, i16, ui16 or i32"
+
+
+class ByteTensor(AnyTensor):
+    """Elements i8 or ui8: what integer contractions multiply."""
+
+    elements = frozenset({"i8", "ui8"})
+    text = "a tensor of i8 or ui8"
+
+
+class I32Tensor(AnyTensor):
+    """Elements i32: sums of products."""
+
+    elements = frozenset({"i32"})
+    text = "a tensor of i32"
+
+
+class ScaleTensor(AnyTensor):
+    """Elements f32, f16 or bf16: how much one step of an integer stands for."""
+
+    elements = frozenset({"bf16", "f16", "f32"})
+    text = "a tensor of f32, f16 or bf16"
+
+
+class F32Tensor(AnyTensor):
+    """Elements f32."""
+
+    elements = frozenset({"f32"})
+    text = "a tensor of f32"

@@ -42,6 +42,7 @@ from aiopt.dialects.values import (
     from_attribute,
     map_arrays,
     node_names,
+    signature,
     to_attribute,
     to_ir,
     type_of,
@@ -254,19 +255,23 @@ def operations(root: ir.Operation | ir.OpView | ir.Module) -> Iterator[ir.OpView
 
 
 def verify(module: ir.Module) -> None:
-    """Check every op of a Python-defined dialect. Raises IRError with the op's location."""
+    """Check every op of a Python-defined dialect, equal ones once. Raises IRError with the op's location."""
     found: list[ir.Operation] = []
+    others: set[str] = set()  # names of ops that are not ours
 
     def visit(op: ir.Operation) -> ir.WalkResult:  # far cheaper than making an OpView of every op
-        if op.name.partition(".")[0] in _namespaces:
-            found.append(op)
+        if (name := op.name) not in others:
+            (found.append(op) if name.partition(".")[0] in _namespaces else others.add(name))
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    checked: set[Any] = set()
     with module.context:
         for op in found:
-            view = op.opview
-            if isinstance(view, Operation):
+            if (seen := signature(op)) in checked:
+                continue
+            checked.add(seen)
+            if isinstance(view := op.opview, Operation):
                 try:
                     view.verify_op()
                 except IRError as error:

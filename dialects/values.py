@@ -103,6 +103,12 @@ def check_attribute(op: str, key: str, kind: type, attribute: ir.Attribute) -> N
         raise IRError(f"{op}: attribute '{key}' must be {_ATTRIBUTE_TEXT[kind]}, but is {attribute}")
 
 
+def signature(op: ir.Operation) -> tuple[Any, ...]:
+    """All of an op but which values it reads and where it stands: name, attributes, types."""
+    operands, results = [value.type for value in op.operands], [value.type for value in op.results]
+    return (op.name, len(operands), *operands, *results, *((name, value) for name, value in op.attributes.items()))
+
+
 def describe(location: ir.Location) -> str:
     """A location as a person would write it: node names, or file:line:column."""
     return str(location).removeprefix("loc(").removesuffix(")").replace('"', "'")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +42,22 @@ def new_context() -> ir.Context:
     AiDialect.load(context)
     NpuDialect.load(context)
     return context
+
+
+_USES = 64  # types, attributes and names of all nets stay in a context: after so many nets it is given up
+_spare: list[tuple[ir.Context, int]] = []  # and how often each was used
+
+
+@contextmanager
+def borrowed_context() -> Iterator[ir.Context]:
+    """A context as new_context makes them, for a block that keeps nothing of it; often one that was used before.
+
+    One in which something failed is not used again.
+    """
+    context, uses = _spare.pop() if _spare else (new_context(), 0)
+    yield context
+    if uses + 1 < _USES:
+        _spare.append((context, uses + 1))
 
 
 def is_mlir(model: object) -> bool:

@@ -1,16 +1,10 @@
-"""Pipelines as text: mlir-opt's syntax, our passes and upstream's mixed in one order.
-
-    builtin.module(ai-fold-bn,func.func(canonicalize,cse),ai-group-kernels{max-ops=8})
-
-The outer `builtin.module(...)` may be left out. A name aiopt does not have is given to upstream as it is.
-"""
+"""Running pipelines: our passes and upstream's in one order, with a check after each step."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Protocol
 
@@ -20,36 +14,12 @@ from mlir.passmanager import PassManager
 from aiopt.dialects import ext
 from aiopt.passes import spec
 from aiopt.passes.base import FunctionPass, NamedPipeline, Pass, functions
+from aiopt.passes.managers import pass_manager
+from aiopt.passes.pipeline_text import Nest, Step, Upstream, parse
 from aiopt.passes.registry import registered
 from aiopt.passes.unit import Unit
 from aiopt.support.arguments import did_you_mean
 from aiopt.support.errors import AioptError, CompileError, OptionError
-
-_NAME = re.compile(r"[A-Za-z_][\w.-]*")
-
-
-@dataclass(frozen=True)
-class Upstream:
-    """A pass of upstream's, kept as text."""
-
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-@dataclass(frozen=True)
-class Nest:
-    """`anchor(items)`; only `builtin.module` and `func.func` may hold passes of ours."""
-
-    anchor: str
-    items: tuple[Step, ...]
-
-    def __str__(self) -> str:
-        return f"{self.anchor}({','.join(map(str, self.items))})"
-
-
-Step = Pass | NamedPipeline | Upstream | Nest
 
 
 class Observer(Protocol):
@@ -72,15 +42,6 @@ def observed(observer: Observer) -> Iterator[None]:
         _observers.remove(observer)
 
 
-def parse(text: str) -> Nest:
-    """Parse pipeline text. Raises OptionError that names the place."""
-    reader = _Reader(text)
-    items = reader.items("")
-    if len(items) == 1 and isinstance(items[0], Nest) and items[0].anchor == "builtin.module":
-        return items[0]
-    return Nest("builtin.module", tuple(items))
-
-
 def run(unit: Unit, pipeline: Nest | str) -> None:
     """Run a pipeline. After each step the IR is verified and held against its level's spec.
 
@@ -89,10 +50,10 @@ def run(unit: Unit, pipeline: Nest | str) -> None:
     """
     nest = parse(pipeline) if isinstance(pipeline, str) else pipeline
     steps = expand(nest.items)
-    texts = [str(step) for step in steps]
     with unit.module.context, ir.Location.unknown():
-        _check_names(steps, "builtin.module")
+        _check_names(steps, "builtin.module", unit.module.context)
         if _observers:
+            texts = [str(step) for step in steps]
             for index, step in enumerate(steps):
                 for observer in _observers:
                     observer.before(texts[index:], unit)
@@ -171,18 +132,18 @@ def _run_on_functions(unit: Unit, nest: Nest) -> None:
                 raise OptionError(f"{step} works on a whole module and cannot stand inside func.func(...)")
 
 
-def _check_names(steps: Sequence[Step], anchor: str) -> None:
+def _check_names(steps: Sequence[Step], anchor: str, context: ir.Context) -> None:
     """Let upstream read its part of the pipeline before anything runs. Raises OptionError."""
     for step in steps:
         if isinstance(step, Nest) and _is_ours(step):
-            _check_names(step.items, step.anchor)
+            _check_names(step.items, step.anchor, context)
         elif isinstance(step, (Nest, Upstream)):
-            _build(anchor, str(step))
+            _build(anchor, str(step), context)
 
 
-def _build(anchor: str, text: str) -> PassManager:
+def _build(anchor: str, text: str, context: ir.Context) -> PassManager:
     try:
-        return PassManager.parse(f"{anchor}({text})")
+        return pass_manager(context, f"{anchor}({text})")
     except ValueError as error:
         if unknown := re.search(r"'([^']*)' does not refer to a registered pass", str(error)):
             guess = did_you_mean(unknown[1], registered())
@@ -192,7 +153,7 @@ def _build(anchor: str, text: str) -> PassManager:
 
 def _run_upstream(op: ir.Operation, text: str) -> None:
     try:
-        _build(op.name, text).run(op)
+        _build(op.name, text, op.context).run(op)
     except ir.MLIRError as error:
         raise CompileError(f"{text}: {error_text(error)}") from error
 
@@ -229,71 +190,3 @@ def error_text(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     shown = [line for line in lines if line.startswith("error:")] or lines[:1]
     return "; ".join(line.removeprefix("error: ") for line in shown)
-
-
-class _Reader:
-    """Recursive descent over pipeline text."""
-
-    def __init__(self, text: str) -> None:
-        self.text, self.at = text, 0
-
-    def items(self, close: str) -> list[Step]:
-        self._space()
-        if self.text[self.at : self.at + 1] == close:
-            self.at += len(close)
-            return []
-        found = [self._item()]
-        while self.text[self.at : self.at + 1] == ",":
-            self.at += 1
-            self._space()
-            found.append(self._item())
-        if self.text[self.at : self.at + 1] != close:
-            raise self._error(f"expected ',' or '{close}'" if close else "expected ','")
-        self.at += len(close)
-        return found
-
-    def _item(self) -> Step:
-        """One step and the space after it."""
-        step = self._step()
-        self._space()
-        return step
-
-    def _step(self) -> Step:
-        match = _NAME.match(self.text, self.at)
-        if not match:
-            raise self._error("expected the name of a pass")
-        name, self.at = match.group(), match.end()
-        if self.text[self.at : self.at + 1] == "(":
-            self.at += 1
-            return Nest(name, tuple(self.items(")")))
-        options = self._braces() if self.text[self.at : self.at + 1] == "{" else ""
-        cls = registered().get(name)
-        if cls is None:
-            return Upstream(f"{name}{{{options}}}" if options else name)
-        return cls.from_options(_split_options(name, options))  # pyright: ignore[reportReturnType]
-
-    def _braces(self) -> str:
-        start, depth = self.at + 1, 0
-        while self.at < len(self.text):
-            depth += {"{": 1, "}": -1}.get(self.text[self.at], 0)
-            self.at += 1
-            if depth == 0:
-                return self.text[start : self.at - 1]
-        raise self._error("'{' is not closed")
-
-    def _space(self) -> None:
-        while self.text[self.at : self.at + 1].isspace():
-            self.at += 1
-
-    def _error(self, what: str) -> OptionError:
-        return OptionError(f"pipeline: {what} at '{self.text[self.at : self.at + 20]}' (column {self.at + 1})")
-
-
-def _split_options(name: str, text: str) -> dict[str, str]:
-    options = {}
-    for part in text.split():
-        key, equals, value = part.partition("=")
-        if not equals:
-            raise OptionError(f"{name}: options are key=value, not '{part}'")
-        options[key] = value
-    return options

@@ -156,12 +156,10 @@ def _erase_dead_in(block: ir.Block) -> int:
 
 def fused_location(locations: Sequence[ir.Location]) -> ir.Location:
     """One location for what came from several: node names in order, each once."""
-    parts: list[ir.Location] = []
-    for location in locations:
-        for part in location.locations if location.is_a_fused() else [location]:
-            if part not in parts and part != ir.Location.unknown():
-                parts.append(part)
-    return ir.Location.fused(parts) if parts else ir.Location.unknown()
+    split = (location.locations if location.is_a_fused() else [location] for location in locations)
+    parts = {part.attr: part for group in split for part in group}  # equal locations differ in their hashes
+    parts.pop(ir.Location.unknown().attr, None)
+    return ir.Location.fused(list(parts.values())) if parts else ir.Location.unknown()
 
 
 def _is_splat(array: np.ndarray) -> bool:

@@ -93,12 +93,16 @@ def _net(given: argparse.Namespace, journal: Journal) -> CompiledNet:
     from aiopt import api
     from aiopt.passes import io, pipeline
     from aiopt.passes.reproducer import StepKeeper
+    from aiopt.staged import StagedNet
 
     model = read_input(STDIN) if given.model == STDIN else Path(given.model)
     if io.is_mlir(model):
         reject_shapes(shapes, "MLIR")
     with pipeline.observed(StepKeeper(journal)):
-        return api.compile_static(api.read_source(model), "cpu", given.threads, shapes, not given.no_cache)
+        net = api.compile_static(api.read_source(model), "cpu", given.threads, shapes, not given.no_cache)
+    if isinstance(net, StagedNet):
+        net.save(given.output)  # raises: it says what of the model is not compiled
+    return net
 
 
 def _write_code(output: Path, kind: str, net: CompiledNet, sources: Sequence[Path]) -> None:

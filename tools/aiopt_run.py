@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from aiopt.runtime.net import CompiledNet
+    from aiopt.staged import StagedNet
     from aiopt.support.types import TensorType
 
 STDIN = "-"
@@ -130,7 +131,7 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
 
 def _compile(
     given: argparse.Namespace, shapes: dict[str, tuple[int, ...]], arrays: Arrays, journal: Journal
-) -> tuple[Path | bytes, CompiledNet]:
+) -> tuple[Path | bytes, CompiledNet | StagedNet]:
     """The model and its net, for the given shapes or, where the model leaves some open, those of the given inputs."""
     journal.record("loading MLIR")
     from aiopt import api
@@ -221,7 +222,7 @@ def load_array(name: str, file: Path) -> np.ndarray:
     return array
 
 
-def _run(net: CompiledNet, inputs: Arrays, repeat: int, facts: dict[str, Any]) -> Arrays:
+def _run(net: CompiledNet | StagedNet, inputs: Arrays, repeat: int, facts: dict[str, Any]) -> Arrays:
     """Run once and then `repeat` times with a clock."""
     outputs = net.run(inputs)
     seconds = []
@@ -233,6 +234,8 @@ def _run(net: CompiledNet, inputs: Arrays, repeat: int, facts: dict[str, Any]) -
     facts["cache"] = report.get("cache", "off")
     facts.update(seconds_per_run=statistics.median(seconds), runs=repeat)
     facts.update({key: report[key] for key in _REPORTED if key in report})
+    if report.get("slow_route"):
+        facts["slow_route"] = report["slow_route"]
     facts["outputs"] = [describe(name, array) for name, array in outputs.items()]
     return outputs
 
@@ -334,6 +337,7 @@ def _as_text(facts: dict[str, Any]) -> str:
     milliseconds = facts["seconds_per_run"] * 1e3
     lines.append(f"time per run: {milliseconds:.3f} ms (median of {facts['runs']}, {facts['threads']} threads)")
     lines += [f"{words}: {facts[key]}" for key, words in _REPORTED.items() if key in facts]
+    lines += [f"not compiled: {one['op']} '{one['node']}' ({one['reason']})" for one in facts.get("slow_route", [])]
     source = " (from the cache)" if facts["cache"] == "hit" else ""
     lines.append(f"compile time: {facts['compile_seconds']:.2f} s{source}")
     return "\n".join(lines) + "\n"

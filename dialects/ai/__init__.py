@@ -6,12 +6,14 @@ from aiopt.dialects.ai.constant import ConstantOp
 from aiopt.dialects.ai.conv import ConvOp
 from aiopt.dialects.ai.conv_transpose import ConvTransposeOp
 from aiopt.dialects.ai.dialect import AiDialect, Trait
+from aiopt.dialects.ai.integer import ConvIntegerOp, MatMulIntegerOp, QLinearMatMulOp
 from aiopt.dialects.ai.layer_norm import LayerNormOp
 from aiopt.dialects.ai.logic import AndOp, EqualOp, LessEqualOp, LessOp, NotOp, OrOp, SelectOp, XorOp
 from aiopt.dialects.ai.movement import BroadcastToOp, ConcatOp, RelayoutOp, ReshapeOp, SliceOp, TransposeOp
 from aiopt.dialects.ai.nn import BatchNormOp, MatMulOp, SoftmaxOp
 from aiopt.dialects.ai.padding import PadOp
 from aiopt.dialects.ai.pool import AvgPoolOp, MaxPoolOp
+from aiopt.dialects.ai.quantize import DequantizeLinearOp, QuantizeLinearOp
 from aiopt.dialects.ai.reduce import ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp
 from aiopt.dialects.ai.sampling import GatherOp, ResizeOp
 from aiopt.dialects.ai.scan import CumProdOp, CumSumOp
@@ -67,12 +69,14 @@ __all__ = [
     "CeilOp",
     "ConcatOp",
     "ConstantOp",
+    "ConvIntegerOp",
     "ConvOp",
     "ConvTransposeOp",
     "CosOp",
     "CoshOp",
     "CumProdOp",
     "CumSumOp",
+    "DequantizeLinearOp",
     "DivOp",
     "EqualOp",
     "ErfOp",
@@ -86,6 +90,7 @@ __all__ = [
     "LessOp",
     "Log1pOp",
     "LogOp",
+    "MatMulIntegerOp",
     "MatMulOp",
     "MaxPoolOp",
     "MaximumOp",
@@ -96,6 +101,8 @@ __all__ = [
     "OrOp",
     "PadOp",
     "PowOp",
+    "QLinearMatMulOp",
+    "QuantizeLinearOp",
     "ReduceMaxOp",
     "ReduceMeanOp",
     "ReduceMinOp",

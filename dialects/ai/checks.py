@@ -1,6 +1,6 @@
 """Type and shape rules that several ops share. Each raises ValueError with the text the user will read."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from aiopt.support.types import TensorType, holds
 
@@ -81,6 +81,37 @@ def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
             raise ValueError(f"the shapes {' and '.join(str(list(shape)) for shape in shapes)} do not broadcast")
         result.append(wide.pop() if wide else 1)
     return tuple(result)
+
+
+def check_broadcasts_to(name: str, kind: TensorType, shape: tuple[int, ...]) -> None:
+    """An operand broadcasts to `shape` without making it larger."""
+    last = shape[len(shape) - kind.rank :] if kind.rank else ()
+    if kind.rank > len(shape) or any(have not in (1, want) for have, want in zip(kind.shape, last, strict=True)):
+        raise ValueError(f"{name} of shape {list(kind.shape)} does not broadcast to {list(shape)}")
+
+
+def product_shape(lhs: TensorType, rhs: TensorType) -> tuple[int, ...]:
+    """The shape of a product of matrices [..., m, k] and [..., k, n], whose leading dimensions broadcast."""
+    if min(lhs.rank, rhs.rank) < 2:
+        raise ValueError(f"both operands must have rank 2 or more, but have {lhs.rank} and {rhs.rank}")
+    if lhs.shape[-1] != rhs.shape[-2]:
+        raise ValueError(f"the inner dimensions {lhs.shape[-1]} and {rhs.shape[-2]} differ")
+    return (*broadcast(lhs.shape[:-2], rhs.shape[:-2]), lhs.shape[-2], rhs.shape[-1])
+
+
+def conv_shape(input: TensorType, weight: TensorType, group: int, window: Mapping[str, list[int]]) -> tuple[int, ...]:
+    """The shape of a convolution of [N, C, *spatial] with filters [O, C/group, *kernel]: [N, O, *counts]."""
+    check_at_least("group", [group], 1)
+    if weight.rank != input.rank:
+        raise ValueError(f"input and weight must have one rank, but have {input.rank} and {weight.rank}")
+    counts = window_counts(input.shape[2:], kernel=weight.shape[2:], **window)
+    channels, outputs = input.shape[1], weight.shape[0]
+    if channels != weight.shape[1] * group or outputs % group:
+        raise ValueError(
+            f"{channels} input channels and {outputs} filters in {group} groups need a weight of "
+            f"[{outputs}, {channels} / {group}, ...] and whole groups, but the weight is tensor<{weight}>"
+        )
+    return (input.shape[0], outputs, *counts)
 
 
 def window_counts(

@@ -8,16 +8,15 @@ from mlir import ir
 
 from aiopt.dialects.ai.checks import (
     check_accumulator,
-    check_at_least,
     check_bias,
     check_packed_type,
     check_packing,
     check_same_element,
+    conv_shape,
     default_accumulator,
-    window_counts,
 )
 from aiopt.dialects.ai.dialect import AiDialect, Trait
-from aiopt.dialects.ai.numerics import pad, quiet, windows
+from aiopt.dialects.ai.numerics import convolve, pad, quiet
 from aiopt.dialects.ai.packing import (
     array_channels_first,
     array_in_layout,
@@ -93,19 +92,10 @@ class ConvOp(AiDialect.Operation, name="conv"):
         check_same_element(input=input, weight=weight)
         check_accumulator(acc, input.element)
         check_bias(bias, input.element, acc)
-        check_at_least("group", [group], 1)
-        if weight.rank != input.rank:
-            raise ValueError(f"input and weight must have one rank, but have {input.rank} and {weight.rank}")
-        counts = window_counts(input.shape[2:], kernel=weight.shape[2:], **window)
-        channels, outputs = input.shape[1], weight.shape[0]
-        if channels != weight.shape[1] * group or outputs % group:
-            raise ValueError(
-                f"{channels} input channels and {outputs} filters in {group} groups need a weight of "
-                f"[{outputs}, {channels} / {group}, ...] and whole groups, but the weight is tensor<{weight}>"
-            )
-        if bias is not None and bias.shape != (outputs,):
-            raise ValueError(f"the bias must have the shape [{outputs}], but has {list(bias.shape)}")
-        return in_layout(input.with_shape(input.shape[0], outputs, *counts), layout)
+        shape = conv_shape(input, weight, group, window)
+        if bias is not None and bias.shape != shape[1:2]:
+            raise ValueError(f"the bias must have the shape [{shape[1]}], but has {list(bias.shape)}")
+        return in_layout(input.with_shape(*shape), layout)
 
     @staticmethod
     @quiet
@@ -127,14 +117,10 @@ class ConvOp(AiDialect.Operation, name="conv"):
         if pack is not None and filters is not None:
             weight = unpack_filters(weight, filters, group)
         wide = numpy_dtype(acc)
-        kernel = weight.shape[2:]
         padded = pad(input.astype(wide), pads, 0)
-        patches = windows(padded, kernel=kernel, strides=strides, dilations=dilations)
-        axes = [1, *range(input.ndim, patches.ndim)], [1, *range(2, weight.ndim)]
-        groups = zip(np.split(patches, group, axis=1), np.split(weight.astype(wide), group), strict=True)
-        sums = np.concatenate([np.tensordot(patch, part, axes) for patch, part in groups], axis=-1)
-        out = sums if bias is None else sums + bias.astype(wide)
-        return array_in_layout(np.moveaxis(out, -1, 1).astype(input.dtype), layout)
+        sums = convolve(padded, weight.astype(wide), strides=strides, dilations=dilations, group=group)
+        out = sums if bias is None else sums + bias.astype(wide).reshape(-1, *[1] * (sums.ndim - 2))
+        return array_in_layout(out.astype(input.dtype), layout)
 
     @staticmethod
     def flops(input: TensorType, weight: TensorType, bias: TensorType | None, **attributes: Any) -> int:

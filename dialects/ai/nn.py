@@ -6,13 +6,13 @@ import numpy as np
 from mlir import ir
 
 from aiopt.dialects.ai.checks import (
-    broadcast,
     check_accumulator,
     check_axis,
     check_packed_type,
     check_packing,
     check_same_element,
     default_accumulator,
+    product_shape,
 )
 from aiopt.dialects.ai.dialect import AiDialect, Trait
 from aiopt.dialects.ai.numerics import quiet, widen
@@ -61,12 +61,7 @@ class MatMulOp(AiDialect.Operation, name="matmul"):
             rhs = plain
         check_same_element(lhs=lhs, rhs=rhs)
         check_accumulator(acc, lhs.element)
-        if min(lhs.rank, rhs.rank) < 2:
-            raise ValueError(f"both operands must have rank 2 or more, but have {lhs.rank} and {rhs.rank}")
-        if lhs.shape[-1] != rhs.shape[-2]:
-            raise ValueError(f"the inner dimensions {lhs.shape[-1]} and {rhs.shape[-2]} differ")
-        lead = broadcast(lhs.shape[:-2], rhs.shape[:-2])
-        return lhs.with_shape(*lead, lhs.shape[-2], rhs.shape[-1])
+        return lhs.with_shape(*product_shape(lhs, rhs))
 
     @staticmethod
     @quiet

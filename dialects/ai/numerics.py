@@ -59,3 +59,14 @@ def windows(
     axes = tuple(range(2, array.ndim))
     view = np.lib.stride_tricks.sliding_window_view(array, extents, axes)  # pyright: ignore[reportCallIssue, reportArgumentType]
     return view[(..., *[slice(None, None, step) for step in (*strides, *dilations)])]
+
+
+def convolve(
+    padded: np.ndarray, weight: np.ndarray, *, strides: Sequence[int], dilations: Sequence[int], group: int
+) -> np.ndarray:
+    """[N, C, *spatial] with filters [O, C/group, *kernel]: [N, O, *counts], summed in the type of the arrays."""
+    patches = windows(padded, kernel=weight.shape[2:], strides=strides, dilations=dilations)
+    axes = [1, *range(padded.ndim, patches.ndim)], [1, *range(2, weight.ndim)]
+    groups = zip(np.split(patches, group, axis=1), np.split(weight, group), strict=True)
+    sums = np.concatenate([np.tensordot(patch, part, axes) for patch, part in groups], axis=-1)
+    return np.moveaxis(sums, -1, 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from mlir import ir
@@ -22,26 +22,40 @@ class CommonSubexpressionElimination(Pass):
     name: ClassVar[str] = "ai-cse"
 
     def run(self, unit: Unit) -> None:
+        found: list[_First] = []
         for region in unit.module.operation.regions:
             for block in region.blocks:
-                _run_on_block(block, {})
+                _run_on_block(block, {}, found)
+        for first in found:
+            if first.others:
+                first.op.location = fused_location([first.op.location, *first.others])  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def _run_on_block(block: ir.Block, known: dict[Any, ir.Operation]) -> None:
+@dataclass
+class _First:
+    """An op that stays, and the locations of those that were the same."""
+
+    op: ir.Operation
+    others: list[ir.Location] = field(default_factory=list)
+
+
+def _run_on_block(block: ir.Block, known: dict[Any, _First], found: list[_First]) -> None:
     """`known` holds what dominates this block; what the block adds is not seen outside it."""
     for op in list(block.operations):
         for region in op.operation.regions:
             for inner in region.blocks:
-                _run_on_block(inner, {} if _is_isolated(op) else dict(known))
+                _run_on_block(inner, {} if _is_isolated(op) else dict(known), found)
         if isinstance(op, (ext.Operation, arith.ConstantOp)):
             key = _key(op.operation)
-            first = known.setdefault(key, op.operation)
-            if first != op.operation:
-                _replace(op.operation, first)
+            if key in known:
+                known[key].others.append(op.location)
+                _replace(op.operation, known[key].op)
+            else:
+                known[key] = _First(op.operation)
+                found.append(known[key])
 
 
 def _replace(op: ir.Operation, first: ir.Operation) -> None:
-    first.location = fused_location([first.location, op.location])  # pyright: ignore[reportAttributeAccessIssue]
     for old, new in zip(op.results, first.results, strict=True):
         old.replace_all_uses_with(new)
     op.erase()

@@ -32,16 +32,14 @@ class FoldConstants(Pass):
 
 
 def _fold_op(op: ext.Operation, rewriter: Rewriter) -> bool:
+    values = op.operation.operands
+    if any(constant_value(value, rewriter.unit) is None for value in values):
+        return False
     (out,) = op.operation.results
-    operands = [ext.type_of(value) for value in op.operation.operands]
+    operands = [ext.type_of(value) for value in values]
     if ext.type_of(out).nbytes > max(FREE_BYTES, 2 * sum(kind.nbytes for kind in operands)):
         return False
-    arrays = [_arrays(group, rewriter) for group in op.operand_groups()]
-    flat = [array for group in arrays for array in (group if isinstance(group, list) else [group])]
-    known = sum(array is not None for array in flat)
-    if known < len(operands):
-        return False
-    (result,) = op.evaluate(arrays)
+    (result,) = op.evaluate([_arrays(group, rewriter) for group in op.operand_groups()])
     names = ext.node_names(op.location)
     return rewriter.replace(rewriter.constant(np.asarray(result), names[0] if names else "folded"))
 

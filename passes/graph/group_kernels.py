@@ -15,6 +15,7 @@ from aiopt.passes.graph import grouping
 from aiopt.passes.graph.grouping import Kind, Node
 from aiopt.passes.rewrite import PARTITION, users
 from aiopt.passes.spec.base import Level
+from aiopt.passes.templates.kernel import computes_on_registers, is_root
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import OptionError
 
@@ -60,7 +61,14 @@ def _node(op: ext.Operation, index: dict[ir.Value, int]) -> Node:
     is_output = any(not isinstance(user, ext.Operation) for user in users(result))
     placed = op.operation.attributes.get(PARTITION)
     partition = placed.value if isinstance(placed, ir.IntegerAttr) else 0
-    node = Node(_kind(op), ext.type_of(result).shape, operands, is_output=is_output, partition=partition)
+    node = Node(
+        _kind(op),
+        ext.type_of(result).shape,
+        operands,
+        is_output=is_output,
+        partition=partition,
+        on_registers=is_root(op) or computes_on_registers(op),
+    )
     return _as_row_reduction(op, node) if Trait.REDUCTION in op.traits else node
 
 

@@ -35,6 +35,7 @@ class Node:
     kept: int = 0  # ROW_REDUCTION: how many leading axes it leaves
     is_output: bool = False  # read from outside the graph
     partition: int = 0  # a group lies in one partition
+    on_registers: bool = False  # ROOT: templates make its loops; else: templates can compute it on registers
 
 
 @dataclass
@@ -106,8 +107,13 @@ def _is_kernel(nodes: Sequence[Node], members: set[int]) -> bool:
 
 
 def _is_epilogue(nodes: Sequence[Node], members: set[int]) -> bool:
-    """The root comes first, all others compute from it, element by element in its result's shape."""
+    """The root comes first, all others compute from it, element by element in its result's shape.
+
+    What templates cannot compute on registers does not join a root they are for, which would lose its template.
+    """
     root, *others = sorted(members)
+    if nodes[root].on_registers and not all(nodes[i].on_registers for i in others):
+        return False
     follow = all(any(operand in members for operand in nodes[i].operands) for i in others)
     return nodes[root].kind is Kind.ROOT and follow and all(nodes[i].shape == nodes[root].shape for i in others)
 

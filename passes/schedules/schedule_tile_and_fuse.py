@@ -15,6 +15,7 @@ from aiopt.passes.schedules.tile_and_fuse import ROOT, tile_and_fuse
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
 
+_PRODUCTS = frozenset({"ai.matmul", "ai.matmul_integer", "ai.qlinear_matmul"})
 _LEAST_COLUMNS = 32  # narrower tiles cost more in loop overhead than they save in cache misses
 
 
@@ -50,7 +51,7 @@ class ScheduleTileAndFuse(FunctionPass):
     def _tile_sizes(self, function: func.FuncOp, root: linalg.GenericOp) -> list[int]:
         parallel = [str(kind) == "#linalg.iterator_type<parallel>" for kind in root.iterator_types]
         shape = list(root.results[0].type.shape)
-        if "ai.matmul" in [op.value for op in function.attributes.get("ai.ops") or ()]:
+        if any(op.value in _PRODUCTS for op in function.attributes.get("ai.ops") or ()):
             lead, (m, n) = shape[:-2], shape[-2:]
             sizes = [1] * len(lead) + [_divisor(m, self.rows, 1), _divisor(n, self.columns, _LEAST_COLUMNS)]
         elif "ai.layout" in function.attributes and len(shape) == sum(parallel):

@@ -8,7 +8,7 @@ from aiopt.passes.spec.base import Level, Spec
 SPECS: dict[Level, Spec] = {
     s.level: s for s in (graph.SPEC, kernels.SPEC, tensor.SPEC, loops.SPEC, cpu.SPEC, llvm.SPEC)
 }
-UPSTREAM_ONLY = frozenset({Level.CPU, Level.LLVM})  # levels whose specs allow no dialect defined in Python
+UPSTREAM_ONLY = frozenset({Level.LOOPS, Level.CPU, Level.LLVM})  # levels whose specs allow no dialect defined in Python
 
 
 def check(module: ir.Module, level: Level) -> None:

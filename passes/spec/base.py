@@ -10,7 +10,7 @@ from typing import TypeGuard
 from mlir import ir
 from mlir.dialects import func
 
-from aiopt.dialects.ext import describe, operations
+from aiopt.dialects.ext import describe
 from aiopt.passes.walk import find_op, ops_named
 from aiopt.support.errors import SpecError
 from aiopt.support.types import ELEMENTS, storage_element
@@ -53,14 +53,21 @@ def require_ops(
 
 def require_static_tensors(level: Level, function: func.FuncOp) -> None:
     """Every argument of the function and every result in it is a ranked tensor of static shape. Raises SpecError."""
+    first: dict[ir.Type, ir.Operation] = {}  # each type, and where it is seen first
     for argument in function.arguments:
-        _require_static_tensor(level, function, argument.type)
-    for op in operations(function):
+        first.setdefault(argument.type, function.operation)
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
         for result in op.results:
-            _require_static_tensor(level, op, result.type)
+            first.setdefault(result.type, op)
+        return ir.WalkResult.ADVANCE
+
+    function.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    for kind, op in first.items():
+        _require_static_tensor(level, op, kind)
 
 
-def _require_static_tensor(level: Level, op: ir.OpView, kind: ir.Type) -> None:
+def _require_static_tensor(level: Level, op: ir.Operation, kind: ir.Type) -> None:
     if not isinstance(kind, ir.RankedTensorType) or not kind.has_static_shape:
         raise refuse(level, op, f"with a value of type {kind}: ranked tensors of static shape only")
     if str(kind.element_type) not in ELEMENTS:
@@ -91,7 +98,8 @@ def require_functions(level: Level, module: ir.Module, others: frozenset[str] = 
                 raise refuse(level, op, f"@{op.name.value} without a body")
         elif op.operation.name not in others:
             raise refuse(level, op, "beside functions")
-    for call in ops_named(module.operation, "func.call"):
+    # Those of @main are enough: no level lets another function call any.
+    for call in ops_named(functions["main"], "func.call") if "main" in functions else ():
         if ir.FlatSymbolRefAttr(call.attributes["callee"]).value == "main":
             raise refuse(level, call, "of @main")
         if not _is_strings(call.attributes.get("ai.nodes")):

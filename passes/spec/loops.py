@@ -31,11 +31,21 @@ def _check(module: ir.Module) -> None:
             require_ops(Level.LOOPS, function, _MAIN, frozenset(), "in @main")
             _check_main(module, function)
         else:
-            names = frozenset({"func.return"})
-            require_ops(Level.LOOPS, function, names, _KERNEL_DIALECTS, f"in @{name}")
-            if allocating := find_op(function, _ALLOCATING.__contains__):
-                raise refuse(Level.LOOPS, allocating, f"in @{name}: kernels do not allocate")
+            _check_ops(name, function)
             check_kernel_attributes(Level.LOOPS, function)
+
+
+def _check_ops(name: str, kernel: func.FuncOp) -> None:
+    wrong = find_op(kernel, _is_refused)
+    if wrong is not None:
+        why = ": kernels do not allocate" if wrong.name in _ALLOCATING else ""
+        raise refuse(Level.LOOPS, wrong, f"in @{name}{why}")
+
+
+def _is_refused(name: str) -> bool:
+    if name in _ALLOCATING:
+        return True
+    return name != "func.return" and name.partition(".")[0] not in _KERNEL_DIALECTS
 
 
 def _check_main(module: ir.Module, main: func.FuncOp) -> None:

@@ -61,6 +61,17 @@ def weight_of(root: ai.MatMulOp | ai.ConvOp) -> ir.Value:
     return root.rhs if isinstance(root, ai.MatMulOp) else root.weight
 
 
+def is_root(op: Operation) -> bool:
+    """True if it is a contraction that templates are for (whether there is one depends on its shapes, too)."""
+    return isinstance(op, (ai.MatMulOp, ai.ConvOp)) and str(op.acc.value) == ACCUMULATOR
+
+
+def computes_on_registers(op: Operation) -> bool:
+    """True if templates know the op, on the types of these operands, as a step of an epilogue."""
+    values = [*op.operation.operands, *op.operation.results]
+    return type(op) in POINTWISE and all(type_of(value).element in ELEMENTS for value in values)
+
+
 def read_contraction(function: func.FuncOp, known: frozenset[int]) -> Contraction | None:
     """The kernel as a contraction with an epilogue; None if it is something else.
 
@@ -68,7 +79,7 @@ def read_contraction(function: func.FuncOp, known: frozenset[int]) -> Contractio
     """
     ops = [op for op in function.entry_block.operations if not isinstance(op, (arith.ConstantOp, func.ReturnOp))]
     root = ops[0] if ops else None
-    if not isinstance(root, (ai.MatMulOp, ai.ConvOp)) or str(root.acc.value) != ACCUMULATOR:
+    if not isinstance(root, (ai.MatMulOp, ai.ConvOp)) or not is_root(root):
         return None
     if not all(isinstance(v, ir.BlockArgument) and type_of(v).element in ELEMENTS for v in root.operation.operands):
         return None
@@ -89,8 +100,7 @@ def _is_single_use(value: ir.Value) -> bool:
 
 
 def _is_pointwise(op: Operation, out: TensorType) -> bool:
-    kind = type_of(op.operation.results[0])
-    if type(op) not in POINTWISE or kind.shape != out.shape or kind.element not in ELEMENTS:
+    if not computes_on_registers(op) or type_of(op.operation.results[0]).shape != out.shape:
         return False
     return all(_is_side_operand(value) for value in op.operation.operands)
 
@@ -98,7 +108,7 @@ def _is_pointwise(op: Operation, out: TensorType) -> bool:
 def _is_side_operand(value: ir.Value) -> bool:
     """A value the epilogue can have in registers: an op's result, a constant of equal elements, an argument."""
     if isinstance(value, ir.BlockArgument):
-        return type_of(value).element in ELEMENTS
+        return True
     owner = value.owner.opview if isinstance(value.owner, ir.Operation) else value.owner
     return isinstance(owner, Operation) or splat_operand(value) is not None
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from aiopt.cache import NetCache, cache_key
 from aiopt.runtime.library import MOST_THREADS
+from aiopt.runtime.net import CompiledNet
 from aiopt.source import Source, read_source
 from aiopt.specialize import SpecializingNet
 from aiopt.support import checks, options
@@ -19,7 +20,7 @@ from aiopt.support.errors import OptionError, OutputError
 from aiopt.support.kernel_cache import KernelCache
 
 if TYPE_CHECKING:
-    from aiopt.runtime.net import CompiledNet
+    from aiopt.staged import StagedNet
 
 NO_AMP = "none"
 AMP = (NO_AMP, "bf16", "f16")
@@ -37,7 +38,7 @@ def compile(
     calibration: Mapping[str, np.ndarray] | None = None,
     cache: bool = True,
     keep: int = KEPT,
-) -> CompiledNet | SpecializingNet:
+) -> CompiledNet | StagedNet | SpecializingNet:
     """Compile a model into a callable net.
 
     model: a path or bytes of an ONNX file, a path of MLIR text or bytecode at any level, a ModelProto or a Module.
@@ -50,6 +51,9 @@ def compile(
     cache: look for the net on disk first, and keep it there for next time (ONNX models only; see aiopt.support.options
     for the environment variables). `report()["cache"]` is "hit", "miss" or "off". A net that is not there is compiled
     from kernels that are, as far as it shares them with nets compiled before: `report()["kernel_cache"]`.
+    A model with nodes aiopt does not compile, or whose shapes depend on what a run computes, becomes a StagedNet: what
+    lies between is compiled, those nodes are run by the onnx package's reference, and `report()["slow_route"]` lists
+    them.
     Raises AioptError (ModelError, UnsupportedError, InputError, OptionError, CompileError) in one line.
     """
     checks.text("target", target)
@@ -97,7 +101,7 @@ def compile_static(
     shapes: Shapes | None,
     cache: bool,
     precision: Precision = FULL,
-) -> CompiledNet:
+) -> CompiledNet | StagedNet:
     """`compile` for one set of shapes: InputError if any is missing."""
     key = None
     if cache and source.is_whole and source.digest and options.cache_wanted():
@@ -109,6 +113,8 @@ def compile_static(
     if net := nets.load(key, threads):
         return net
     net = _compile(source, target, threads, shapes, precision, "miss", kernels)
+    if not isinstance(net, CompiledNet):  # only its kernels are kept: what it consists of is found out as it runs
+        return net
     try:
         nets.save(key, net)
     except OutputError as error:  # the net is good; that it could not be kept is in its report
@@ -123,7 +129,7 @@ def _specialize(
     cache: bool,
     precision: Precision,
     shapes: dict[str, tuple[int, ...]],
-) -> CompiledNet:
+) -> CompiledNet | StagedNet:
     source.require_unchanged()
     return compile_static(source, target, threads, shapes, cache, precision)
 
@@ -136,7 +142,7 @@ def _compile(
     precision: Precision,
     cache: str,
     kernels: KernelCache,
-) -> CompiledNet:
+) -> CompiledNet | StagedNet:
     from aiopt import driver  # brings mlir and onnx
 
     facts = {"source_sha256": source.digest, "cache": cache}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any
@@ -14,6 +14,9 @@ import numpy as np
 from mlir import ir
 
 from aiopt.frontend.onnx import import_model
+from aiopt.frontend.onnx.load import net_name
+from aiopt.frontend.onnx.part import read_model
+from aiopt.frontend.onnx.signature import foreign_inputs, read_inputs
 from aiopt.passes import io, pipeline, report
 from aiopt.passes.adopt import adopt
 from aiopt.passes.spec.base import Level
@@ -21,13 +24,16 @@ from aiopt.passes.unit import Unit
 from aiopt.runtime.library import MOST_THREADS
 from aiopt.runtime.net import CompiledNet
 from aiopt.source import source_files
+from aiopt.staged import StagedNet
+from aiopt.staged.stages import Compiler
 from aiopt.support.checks import mapping, whole_number
-from aiopt.support.errors import OptionError
+from aiopt.support.errors import LimitError, OptionError, UnsupportedError
 from aiopt.support.kernel_cache import KernelCache
 from aiopt.targets import find_target
 from aiopt.targets.base import Target, remaining_stages
 
 Shapes = Mapping[str, Sequence[int]]
+STAGES_KEPT = 64  # of a model that runs in stages
 
 
 def compile(
@@ -40,7 +46,7 @@ def compile(
     calibration: Mapping[str, np.ndarray] | None = None,
     facts: Mapping[str, Any] = MappingProxyType({}),
     kernel_cache: KernelCache | None = None,
-) -> CompiledNet:
+) -> CompiledNet | StagedNet:
     """Compile a model into a callable net, whatever the cache has (aiopt.compile looks there first).
 
     model: a path or bytes of an ONNX file, a path of MLIR text or bytecode at any level, a ModelProto or a Module.
@@ -53,16 +59,54 @@ def compile(
     whole_number("threads", threads, 1, MOST_THREADS)
     chosen = find_target(target)
     clock = _Clock()
-    with clock.stage("load"):
-        unit = load_unit(model, io.new_context(), shapes)
-        unit.calibration = calibration
-    report = {**_lower(unit, chosen, clock, amp), **facts}
-    kernels = kernel_cache or KernelCache()
+    finish = partial(
+        _finish, target=chosen, threads=threads, amp=amp, facts=facts, kernels=kernel_cache or KernelCache()
+    )
+    with io.borrowed_context() as context:
+        with clock.stage("load"):
+            try:
+                unit = load_unit(model, context, shapes)
+            except UnsupportedError as error:
+                if isinstance(error, LimitError) or io.is_mlir(model):
+                    raise
+                return _staged(model, shapes, error, finish, {"target": target, "threads": threads, **facts})
+            unit.calibration = calibration
+        net = finish(unit, clock)
+        del unit  # before somebody else may get the context
+    return net
+
+
+def _staged(
+    model: Any,
+    shapes: Shapes | None,
+    error: UnsupportedError,
+    finish: Callable[[Unit, _Clock], CompiledNet],
+    facts: Mapping[str, Any],
+) -> StagedNet:
+    """The model as a net of stages. Raises `error`, which says why one is not enough, if that cannot be done either."""
+    proto, part = read_model(model)
+    foreign = foreign_inputs(proto.graph)
+    types = read_inputs(proto.graph, dict(mapping("shapes", shapes)) if shapes else None, foreign)
+    inputs = {value.name: types.get(value.name) for value in proto.graph.input if value.name in types.keys() | foreign}
+    compiler = Compiler(lambda unit: finish(unit, _Clock()), STAGES_KEPT)
+    try:
+        return StagedNet(net_name(model, proto.graph.name), part, inputs, compiler, facts)
+    except LimitError:
+        raise
+    except UnsupportedError as second:
+        raise error from second
+
+
+def _finish(
+    unit: Unit, clock: _Clock, *, target: Target, threads: int, amp: str, facts: Mapping[str, Any], kernels: KernelCache
+) -> CompiledNet:
+    """From a unit to a net."""
+    report = {**_lower(unit, target, clock, amp), **facts}
     with clock.stage("codegen"):
-        code = chosen.build(unit, kernels)
+        code = target.build(unit, kernels)
         report["kernel_cache"] = kernels.finish()
     with clock.stage("link"):
-        return chosen.load(unit, code, threads, report)
+        return target.load(unit, code, threads, report)
 
 
 def load_unit(model: Any, context: ir.Context, shapes: Shapes | None = None) -> Unit:

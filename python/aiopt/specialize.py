@@ -7,16 +7,21 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from aiopt.runtime import signature
+from aiopt.runtime.binding import Binding
 from aiopt.runtime.net import CompiledNet
 from aiopt.support.checks import whole_number
 from aiopt.support.errors import AioptError, InputError
 from aiopt.support.onnx_file import Dims
 
+if TYPE_CHECKING:
+    from aiopt.staged import StagedNet
+
+    Net = CompiledNet | StagedNet
 Shapes = dict[str, tuple[int, ...]]
 _Key = tuple[tuple[int, ...], ...]
 
@@ -29,7 +34,7 @@ class SpecializingNet:
     """
 
     def __init__(
-        self, name: str, inputs: Mapping[str, Dims | None], compile_for: Callable[[Shapes], CompiledNet], keep: int
+        self, name: str, inputs: Mapping[str, Dims | None], compile_for: Callable[[Shapes], Net], keep: int
     ) -> None:
         """compile_for: makes the net for the shapes of all inputs. keep: nets of how many shapes are kept.
 
@@ -40,7 +45,7 @@ class SpecializingNet:
         self._compile_for = compile_for
         self._keep = whole_number("keep", keep, 1)
         self._lock = threading.Lock()
-        self._nets: OrderedDict[_Key, Future[CompiledNet]] = OrderedDict()  # the last used one last
+        self._nets: OrderedDict[_Key, Future[Net]] = OrderedDict()  # the last used one last
         self._closed = False
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -57,11 +62,15 @@ class SpecializingNet:
             raise InputError(f"net '{self.name}' was given {len(inputs)} inputs, expected {len(self.inputs)} ({takes})")
         return self.specialize(dict(zip(self.inputs, inputs, strict=True)))(*inputs)
 
+    def bind(self, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> Binding:
+        """`CompiledNet.bind` of the net for the shapes of these inputs."""
+        return self.specialize(inputs).bind(inputs, outputs)
+
     def profile(self, inputs: Mapping[str, np.ndarray]) -> list[tuple[str, float]]:
         """`CompiledNet.profile` of the net for these shapes."""
         return self.specialize(inputs).profile(inputs)
 
-    def specialize(self, inputs: Mapping[str, np.ndarray]) -> CompiledNet:
+    def specialize(self, inputs: Mapping[str, np.ndarray]) -> Net:
         """The net for the shapes of these inputs. It stays usable when this object has forgotten it."""
         signature.check_names(self.name, self.inputs, inputs, self._describe())
         shapes = {name: _shape(name, inputs[name]) for name in self.inputs}
@@ -99,7 +108,7 @@ class SpecializingNet:
     def __repr__(self) -> str:
         return f"SpecializingNet({self.name}: {self._describe()})"
 
-    def _net(self, shapes: Shapes) -> CompiledNet:
+    def _net(self, shapes: Shapes) -> Net:
         """From those kept, or compiled: by the first who asks, while others that ask for the same shapes wait."""
         key = tuple(shapes.values())
         with self._lock:
@@ -116,7 +125,7 @@ class SpecializingNet:
             self._compile(shapes, key, known)
         return known.result()
 
-    def _compile(self, shapes: Shapes, key: _Key, future: Future[CompiledNet]) -> None:
+    def _compile(self, shapes: Shapes, key: _Key, future: Future[Net]) -> None:
         try:
             future.set_result(self._compile_for(shapes))
         except BaseException as error:

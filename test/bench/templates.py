@@ -17,6 +17,7 @@ import numpy as np
 from mlir import ir
 from mlir.dialects import func
 
+from aiopt.bench.peak import fma_peak, least_seconds
 from aiopt.dialects import ai, ext
 from aiopt.passes import pipeline
 from aiopt.passes.io import new_context
@@ -26,10 +27,8 @@ from aiopt.support.kernel_cache import KernelCache
 from aiopt.support.types import TensorType
 from aiopt.support.weights import WeightStore
 from aiopt.targets import find_target
-from aiopt.targets.cpu.record import host
 
 _RNG = np.random.default_rng(0)
-_PEAK_STEPS, _PEAK_VECTORS = 1 << 18, 12
 
 
 @dataclass(frozen=True)
@@ -134,61 +133,12 @@ def _choice(unit: Unit) -> str:
     return "structured"
 
 
-def peak() -> float:
-    """Multiply-adds in registers, in GFLOP/s."""
-    lanes = host().vector_bits // 32
-    kind = f"vector<{lanes}xf32>"
-    names = [f"%a{i}" for i in range(_PEAK_VECTORS)]
-    carried = ", ".join(f"{name} = %x" for name in names)
-    kinds = ", ".join([kind] * _PEAK_VECTORS)
-    body = "\n".join(f"%b{i} = vector.fma %x, %x, {name} : {kind}" for i, name in enumerate(names))
-    sums = "\n".join(f"%s{i + 1} = arith.addf %s{i}, %l#{i} : {kind}" for i in range(_PEAK_VECTORS))
-    buffer = f"memref<{lanes}xf32>"
-    text = f"""module attributes {{ai.level = "tensor", ai.net = "net"}} {{
-      func.func @main(%i: {buffer} {{ai.name = "x"}}, %o: {buffer} {{ai.name = "y", ai.output}}) {{
-        call @k(%i, %o) : ({buffer}, {buffer}) -> ()
-        return
-      }}
-      func.func private @k(%i: {buffer}, %o: {buffer}) attributes {{ai.kernel}} {{
-        %c0 = arith.constant 0 : index
-        %c1 = arith.constant 1 : index
-        %n = arith.constant {_PEAK_STEPS} : index
-        %x = vector.load %i[%c0] : {buffer}, {kind}
-        %l:{_PEAK_VECTORS} = scf.for %k = %c0 to %n step %c1 iter_args({carried}) -> ({kinds}) {{
-          {body}
-          scf.yield {", ".join(f"%b{i}" for i in range(_PEAK_VECTORS))} : {kinds}
-        }}
-        %s0 = arith.constant dense<0.0> : {kind}
-        {sums}
-        vector.store %s{_PEAK_VECTORS}, %o[%c0] : {buffer}, {kind}
-        return
-      }}
-    }}"""
-    unit, target = Unit(ir.Module.parse(text, ir.Context()), WeightStore()), find_target("cpu")
-    pipeline.run(unit, "ai-plan-memory")
-    pipeline.run(unit, target.stages()[-1].pipeline)
-    net = target.load(unit, target.build(unit, KernelCache()), 1, {})
-    seconds = least_seconds(net, {"x": np.full(lanes, 1e-3, np.float32)}, 0.3)
-    return 2 * lanes * _PEAK_VECTORS * _PEAK_STEPS / seconds / 1e9
-
-
-def least_seconds(net: CompiledNet, inputs: dict[str, np.ndarray], budget: float) -> float:
-    """The least CPU time of a run among those that fit in `budget` seconds (at least three)."""
-    least, spent, runs = float("inf"), 0.0, 0
-    while spent < budget or runs < 3:
-        start = time.thread_time()
-        net.run(inputs)
-        seconds = time.thread_time() - start
-        least, spent, runs = min(least, seconds), spent + seconds, runs + 1
-    return least
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*")
     parser.add_argument("--seconds", type=float, default=0.3, help="to measure each shape")
     arguments = parser.parse_args()
-    best = peak()
+    best = fma_peak() / 1e9
     print(f"peak {best:.1f} GFLOP/s")
     print(f"{'shape':38s} {'GFLOP/s':>8s} {'% peak':>7s} {'compile s':>10s}  parameters")
     for case in CASES:

@@ -21,8 +21,9 @@ ALLOWED = {
     "frontend": {"support", "dialects"},
     "passes": {"support", "dialects"},
     "targets": {"support", "runtime", "dialects", "frontend", "passes"},
-    "driver": {"support", "runtime", "dialects", "frontend", "passes", "targets"},
-    "tools": {"support", "runtime", "dialects", "frontend", "passes", "targets", "driver"},
+    "staged": {"support", "runtime", "dialects", "frontend", "passes"},
+    "driver": {"support", "runtime", "dialects", "frontend", "passes", "targets", "staged"},
+    "tools": {"support", "runtime", "dialects", "frontend", "passes", "targets", "staged", "driver"},
 }
 # The runtime must load where neither is installed.
 WITHOUT_COMPILER = {"support", "runtime"}

@@ -5,9 +5,11 @@ from aiopt.passes.lower.linalg import (
     conv,
     conv_transpose,
     elementwise,
+    integer,
     logic,
     movement,
     normalization,
+    quantize,
     reduction,
     sampling,
     scan,
@@ -15,5 +17,18 @@ from aiopt.passes.lower.linalg import (
 )
 
 # importing them fills rules.RULES
-FAMILIES = (contraction, conv, conv_transpose, elementwise, logic, movement, normalization)
-FAMILIES += (reduction, sampling, scan, scatter)
+FAMILIES = (
+    contraction,
+    conv,
+    conv_transpose,
+    elementwise,
+    integer,
+    logic,
+    movement,
+    normalization,
+    quantize,
+    reduction,
+    sampling,
+    scan,
+    scatter,
+)

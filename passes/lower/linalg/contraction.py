@@ -94,12 +94,13 @@ def split_groups(rank: int, axis: int) -> list[list[int]]:
     return [[i] if i < axis else [i, i + 1] if i == axis else [i + 1] for i in range(rank)]
 
 
-def pad(value: ir.Value, kind: TensorType, low: list[int], high: list[int], border: float | int) -> ir.Value:
+def pad(value: ir.Value, kind: TensorType, low: list[int], high: list[int], border: float | Scalar) -> ir.Value:
     """The tensor with a border of one value around it; the tensor itself where there is none."""
     if not any(low) and not any(high):
         return value
     shape = [n + a + b for n, a, b in zip(kind.shape, low, high, strict=True)]
-    frame = linalg.fill(constant(border, element_type(kind)), outs=[empty(kind.with_shape(*shape))])
+    outside = border if isinstance(border, ir.Value) else constant(border, element_type(kind))
+    frame = linalg.fill(outside, outs=[empty(kind.with_shape(*shape))])
     if kind.size == 0:
         return frame
     ones = [1] * kind.rank

@@ -17,6 +17,7 @@ from aiopt.dialects.ext import describe, type_of
 from aiopt.passes.lower.linalg.builder import (
     PARALLEL,
     REDUCTION,
+    Body,
     dims,
     empty,
     filled,
@@ -39,7 +40,7 @@ from aiopt.support.types import TensorType
 
 
 @dataclass(frozen=True)
-class _Channels:
+class Channels:
     """How a convolution goes over channels: loops by name, and what indexes each array.
 
     In `weight`, "k" stands for the loops over the kernel and "0" for index 0.
@@ -51,11 +52,11 @@ class _Channels:
     weight: tuple[str, ...]
 
 
-_DENSE = _Channels(("o",), ("i",), ("i",), ("o", "i", "k"))
-_DEPTHWISE = _Channels(("c",), (), ("c",), ("c", "0", "k"))
-_GROUPED = _Channels(("g", "o"), ("i",), ("g", "i"), ("g", "o", "i", "k"))
-_PACKED_DENSE = _Channels(("b", "o"), ("i",), ("i",), ("b", "k", "i", "o"))
-_PACKED_DEPTHWISE = _Channels(("b", "c"), (), ("b", "c"), ("b", "k", "0", "c"))
+_DENSE = Channels(("o",), ("i",), ("i",), ("o", "i", "k"))
+_DEPTHWISE = Channels(("c",), (), ("c",), ("c", "0", "k"))
+_GROUPED = Channels(("g", "o"), ("i",), ("g", "i"), ("g", "o", "i", "k"))
+_PACKED_DENSE = Channels(("b", "o"), ("i",), ("i",), ("b", "k", "i", "o"))
+_PACKED_DEPTHWISE = Channels(("b", "c"), (), ("b", "c"), ("b", "k", "0", "c"))
 
 
 @lowers(ai.ConvOp)
@@ -73,19 +74,18 @@ def _lower_conv(op: ai.ConvOp, x: Operand, weight: Operand, bias: Operand | None
         init = split_axis(init, axis, blocks)
         padded = padded if len(channels.input) == 1 else split_axis(padded, axis, blocks)
         filters = split_axis(filters, 0, blocks) if op.pack is None else filters
-    result = _convolve(op, padded, filters, init, channels)
+    window = Window(list(op.strides), list(op.dilations), is_last)
+    result = convolve(window, padded, filters, init, channels, multiply_add(acc, out.element))
     if len(channels.kept) == 2:
         result = tensor.CollapseShapeOp(tensor_type(total), result, split_groups(out.rank, axis)).result
     return rounded(result, out, acc)
 
 
-def _channels(op: ai.ConvOp, weight: TensorType) -> tuple[_Channels, int]:
+def _channels(op: ai.ConvOp, weight: TensorType) -> tuple[Channels, int]:
     """The form of a convolution, and how many groups or blocks its channels are split into."""
     group, pack, filters = op.group.value, op.pack, op.filters
     if pack is None or filters is None:
-        if group == 1:
-            return _DENSE, 1
-        return (_DEPTHWISE, 1) if weight.shape[1] == 1 and group == weight.shape[0] else (_GROUPED, group)
+        return plain_channels(group, weight)
     depthwise = weight.shape[-2] == 1 and group == filters.value
     if op.layout is None or (group > 1 and not depthwise):
         what = "dense and depthwise convolutions in channels_last"
@@ -96,9 +96,36 @@ def _channels(op: ai.ConvOp, weight: TensorType) -> tuple[_Channels, int]:
     return (_PACKED_DEPTHWISE if depthwise else _PACKED_DENSE), weight.shape[0]
 
 
-def _convolve(op: ai.ConvOp, x: ir.Value, w: ir.Value, init: ir.Value, channels: _Channels) -> ir.Value:
-    """The nest: sums of products onto `init`; all channels split as `channels` says."""
-    rank, kept, is_last = len(op.strides), list(channels.kept), op.layout is not None
+def plain_channels(group: int, weight: TensorType) -> tuple[Channels, int]:
+    """The form of a convolution whose weight is [O, C/group, *kernel], and how many groups its channels split into."""
+    if group == 1:
+        return _DENSE, 1
+    return (_DEPTHWISE, 1) if weight.shape[1] == 1 and group == weight.shape[0] else (_GROUPED, group)
+
+
+@dataclass(frozen=True)
+class Window:
+    """How a window moves, and in which layout."""
+
+    strides: list[int]
+    dilations: list[int]
+    is_last: bool = False
+
+
+def convolve(
+    window: Window,
+    x: ir.Value,
+    w: ir.Value,
+    init: ir.Value,
+    channels: Channels,
+    body: Body,
+    others: Sequence[tuple[ir.Value, Sequence[str]]] = (),
+) -> ir.Value:
+    """The nest: sums of products onto `init`; all channels split as `channels` says.
+
+    `others`: what else `body` reads, between weight and sum, and the loops over channels that index it.
+    """
+    rank, kept, is_last = len(window.strides), list(channels.kept), window.is_last
     out, kernel = [f"out{i}" for i in range(rank)], [f"k{i}" for i in range(rank)]
     if is_last:
         outer, sums, inner = ["n", *out, *kept[:-1]], [*kernel, *channels.summed], kept[-1]
@@ -106,7 +133,8 @@ def _convolve(op: ai.ConvOp, x: ir.Value, w: ir.Value, init: ir.Value, channels:
         outer, sums, inner = ["n", *kept, *out[:-1]], [*channels.summed, *kernel], out[-1]
     names = [*outer, *sums, inner]
     loop = dict(zip(names, dims(len(names)), strict=True))
-    window = [loop[o] * s + loop[k] * d for o, k, s, d in zip(out, kernel, op.strides, op.dilations, strict=True)]
+    steps = zip(out, kernel, window.strides, window.dilations, strict=True)
+    places = [loop[o] * stride + loop[k] * dilation for o, k, stride, dilation in steps]
 
     def activation(names: Sequence[str], spatial: Sequence[ir.AffineExpr]) -> list[ir.AffineExpr]:
         parts = [loop[name] for name in names]
@@ -114,10 +142,14 @@ def _convolve(op: ai.ConvOp, x: ir.Value, w: ir.Value, init: ir.Value, channels:
 
     weight = [e for name in channels.weight for e in _expressions(name, loop, kernel)]
     return generic(
-        [(x, activation(channels.input, window)), (w, weight)],
+        [
+            (x, activation(channels.input, places)),
+            (w, weight),
+            *((value, [loop[name] for name in names]) for value, names in others),
+        ],
         (init, activation(kept, [loop[o] for o in out])),
         [PARALLEL] * len(outer) + [REDUCTION] * len(sums) + [PARALLEL],
-        multiply_add(str(op.acc.value), type_of(op.results[0]).element),
+        body,
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from aiopt.runtime import artifact, signature
+from aiopt.runtime.binding import Binding, check_bindable
 from aiopt.runtime.contexts import Contexts
 from aiopt.runtime.library import (
     ABI_VERSION,
@@ -78,6 +79,18 @@ class CompiledNet:
             takes = signature.describe(self.inputs)
             raise InputError(f"net '{self.name}' was given {len(inputs)} inputs, expected {len(self.inputs)} ({takes})")
         return self._call(inputs)
+
+    def bind(self, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> Binding:
+        """A call that reads these inputs and writes these outputs where they are: `bound = net.bind(...); bound()`.
+
+        The arrays are those of `inputs` and `outputs` in shape and dtype, dense, row-major and aligned to their
+        elements; outputs can be written and share no memory with another array. Raises InputError for others.
+        """
+        check_bindable(self.name, self.inputs, self.outputs, inputs, outputs)
+        inputs, outputs = ({name: a[name] for name in t} for t, a in ((self.inputs, inputs), (self.outputs, outputs)))
+        pointers_in = self._pointers_in(*[array.ctypes.data for array in inputs.values()])
+        pointers_out = self._pointers_out(*[array.ctypes.data for array in outputs.values()])
+        return Binding(self._enter, pointers_in, pointers_out, inputs, outputs)
 
     def profile(self, inputs: Mapping[str, np.ndarray]) -> list[tuple[str, float]]:
         """Run once with a clock around each launch: (kernel, seconds) in the order of the launches.
@@ -165,6 +178,11 @@ class CompiledNet:
         outputs = [signature.new_array(type_) for type_ in self.outputs.values()]
         pointers_in = self._pointers_in(*[array.ctypes.data for array in arrays])
         pointers_out = self._pointers_out(*[address for _, address in outputs])
+        self._enter(pointers_in, pointers_out, profile)
+        return [array for array, _ in outputs]
+
+    def _enter(self, pointers_in: Any, pointers_out: Any, profile: Profile | None = None) -> None:
+        """Run the compiled entry in a context of its own. Raises AioptError after `close`."""
         context = self._contexts.take()
         try:
             if profile is not None:
@@ -176,7 +194,6 @@ class CompiledNet:
             self._contexts.give(context)
         if status != 0:
             raise AioptError(f"net '{self.name}' failed: {STATUS.get(status, f'status {status}')}")
-        return [array for array, _ in outputs]
 
 
 def load(path: str | Path, threads: int | None = None) -> CompiledNet:

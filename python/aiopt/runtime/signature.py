@@ -14,6 +14,7 @@ from aiopt.support.errors import CompileError, InputError
 from aiopt.support.types import TensorType
 
 _ALIGNMENT = 64  # bytes; a cache line
+_VERBS = {"input": "takes", "output": "gives"}
 
 
 def read_types(infos: Any, count: int) -> dict[str, TensorType]:
@@ -46,39 +47,47 @@ def new_array(type_: TensorType) -> tuple[np.ndarray, int]:
     return np.ndarray(type_.shape, type_.dtype, raw, offset), start + offset
 
 
-def check_names(net: str, types: Mapping[str, Any], given: Mapping[str, Any], takes: str = "") -> None:
-    """Raise InputError unless exactly the inputs of the net are given. takes: the inputs in words."""
+def check_names(
+    net: str, types: Mapping[str, Any], given: Mapping[str, Any], takes: str = "", role: str = "input"
+) -> None:
+    """Raise InputError unless exactly the inputs (or outputs) of the net are given. takes: these in words."""
     if isinstance(given, dict) and given.keys() == types.keys():
         return
     takes = takes or describe(types)
     if not isinstance(given, Mapping):
-        raise InputError(f"net '{net}' takes a dict of arrays by input name ({takes}), not a {_kind(given)}")
+        raise InputError(f"net '{net}' takes a dict of arrays by {role} name ({takes}), not a {_kind(given)}")
+    takes = f"{_VERBS[role]} {takes}"
     for name in given:
         if name not in types:
             hint = did_you_mean(str(name), types)
-            raise InputError(f"net '{net}' has no input '{name}'{hint} (it takes {takes})")
+            raise InputError(f"net '{net}' has no {role} '{name}'{hint} (it {takes})")
     missing = [name for name in types if name not in given]
     if missing:
         names = ", ".join(f"'{name}'" for name in missing)
-        raise InputError(f"net '{net}' was not given {names} (it takes {takes})")
+        raise InputError(f"net '{net}' was not given {names} (it {takes})")
+
+
+def check_array(role: str, name: str, type_: TensorType, value: Any) -> None:
+    """Raise InputError for anything but an array of this dtype and shape: nothing is converted silently."""
+    if not isinstance(value, np.ndarray):
+        raise InputError(f"{role} '{name}' is a {_kind(value)}, expected a numpy array ({type_})")
+    if value.dtype != type_.dtype:
+        hint = f" (where the values fit, .astype('{type_.dtype}') converts them)" if role == "input" else ""
+        raise InputError(f"{role} '{name}' has dtype {_dtype(value.dtype)}, expected {type_.dtype}{hint}")
+    if value.shape != type_.shape:
+        raise InputError(f"{role} '{name}' has shape {value.shape}, expected {type_.shape}")
+
+
+def is_plain(array: np.ndarray) -> bool:
+    """True if the compiled code can use the array where it is: dense, row-major, aligned to its elements."""
+    flags = array.flags
+    return flags.c_contiguous and flags.aligned
 
 
 def checked_array(name: str, type_: TensorType, value: Any) -> np.ndarray:
-    """The value as the compiled code needs it: dense, row-major, aligned to its elements; copied only if it is not.
-
-    Raises InputError for anything but an array of this dtype and shape: nothing is converted silently.
-    """
-    if not isinstance(value, np.ndarray):
-        raise InputError(f"input '{name}' is a {_kind(value)}, expected a numpy array ({type_})")
-    if value.dtype != type_.dtype:
-        raise InputError(
-            f"input '{name}' has dtype {_dtype(value.dtype)}, expected {type_.dtype} "
-            f"(where the values fit, .astype('{type_.dtype}') converts them)"
-        )
-    if value.shape != type_.shape:
-        raise InputError(f"input '{name}' has shape {value.shape}, expected {type_.shape}")
-    flags = value.flags
-    return value if flags.c_contiguous and flags.aligned else value.copy()
+    """The value as the compiled code needs it, copied only if it is not so. Raises InputError (see check_array)."""
+    check_array("input", name, type_, value)
+    return value if is_plain(value) else value.copy()
 
 
 def _dtype(dtype: np.dtype) -> str:

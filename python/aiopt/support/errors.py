@@ -1,11 +1,18 @@
 """Errors a user can cause. Each says what is wrong, where, and what to do, in one line."""
 
+from typing import Self
+
 
 class AioptError(Exception):
     """Base of all errors a user can cause; `str(error)` is one line fit for `error: ...`."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
+
+    def at(self, where: str) -> Self:
+        """The same error, saying where."""
+        self.args = (f"{where}: {self}",)
+        return self
 
 
 class ModelError(AioptError):
@@ -14,6 +21,18 @@ class ModelError(AioptError):
 
 class UnsupportedError(AioptError):
     """The model is valid, but uses something this version does not have."""
+
+
+class RunTimeValueError(UnsupportedError):
+    """What a node makes depends on the contents of a tensor that only a run has; `tensor` is its name."""
+
+    def __init__(self, message: str, tensor: str) -> None:
+        super().__init__(message)
+        self.tensor = tensor
+
+
+class LimitError(UnsupportedError):
+    """The model is valid, but asks for more memory than any machine is given."""
 
 
 class InputError(AioptError):

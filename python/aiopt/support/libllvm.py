@@ -10,6 +10,7 @@ import ctypes
 import functools
 import importlib.util
 import platform
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -95,3 +96,19 @@ def initialize(target: str) -> None:
         if target == "NVPTX" and part == "AsmParser":
             continue  # PTX is only printed
         function(f"LLVMInitialize{target}{part}", None)()
+
+
+_options_lock = threading.Lock()
+_options_set: set[str] = set()
+
+
+def set_option(option: str) -> None:
+    """Set an option of LLVM's command line (`-disable-lsr`) that has no other interface, once and for this process.
+
+    The option must be one that this LLVM has: of another it says so on stderr and ends the process.
+    """
+    with _options_lock:
+        if option not in _options_set:
+            words = (STRING * 2)(b"aiopt", option.encode())
+            function("LLVMParseCommandLineOptions", None, INT, ctypes.POINTER(STRING), STRING)(2, words, None)
+            _options_set.add(option)

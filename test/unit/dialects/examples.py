@@ -44,6 +44,23 @@ EXAMPLES: dict[str, tuple[list[Any], dict[str, Any]]] = {
         [_IMAGE, tensor(4, 3, 3, 2), tensor(6)],
         {"group": 2, "strides": [2, 1], "pads": [1, 0, 0, 1], "output_pads": [1, 0]},
     ),
+    "quantize_linear": ([_IMAGE, tensor(4, 1, 1), tensor(element="i8")], {}),
+    "dequantize_linear": ([tensor(2, 3, element="ui8"), tensor(element="f16"), tensor(3, element="ui8")], {}),
+    "matmul_integer": (
+        [tensor(2, 3, 4, element="ui8"), tensor(4, 5, element="i8"), tensor(element="ui8"), tensor(1, 5, element="i8")],
+        {},
+    ),
+    "qlinear_matmul": (
+        [
+            *[tensor(2, 3, 4, element="ui8"), tensor(), tensor(element="ui8")],
+            *[tensor(4, 5, element="i8"), tensor(5), tensor(5, element="i8"), tensor(), tensor(element="ui8")],
+        ],
+        {},
+    ),
+    "conv_integer": (
+        [*[tensor(*s, element="i8") for s in ((1, 4, 8, 8), (6, 2, 3, 3), (), (6,))]],
+        {"group": 2, "pads": [1, 1, 0, 0], "strides": [2, 1]},
+    ),
     "layer_norm": ([tensor(2, 3, 4), tensor(3, 4), tensor(3, 4)], {"axis": 1, "epsilon": 1e-3}),
     "gather": ([tensor(4, 3), tensor(2, 5, element="i64")], {"axis": 0}),
     "resize": (

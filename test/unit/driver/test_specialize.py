@@ -30,6 +30,9 @@ class FakeNet:
     def __call__(self, *inputs: np.ndarray) -> list[Any]:
         return [[array.shape for array in inputs]]
 
+    def bind(self, inputs: dict[str, np.ndarray], outputs: dict[str, np.ndarray]) -> Any:
+        return self.shapes, inputs, outputs
+
     def report(self) -> dict[str, Any]:
         return {"launches": 1}
 
@@ -65,6 +68,13 @@ def test_one_net_per_shape() -> None:
     assert net.report()["shapes"]["ids"] == (1, 2), "of the last call"
     assert [report["shapes"]["ids"] for report in net.reports()] == [(1, 3), (1, 2)]
     assert net(*_inputs(1, 2).values()) == [[(1, 2), (1, 2), (4, 3, 5), (7,)]]
+
+
+def test_bind_is_that_of_the_net_for_the_shapes() -> None:
+    net, inputs, outputs = SpecializingNet("n", DIMS, Compiler(), 8), _inputs(1, 2), {"y": np.zeros(3)}
+    shapes, *arrays = net.bind(inputs, outputs)  # pyright: ignore[reportGeneralTypeIssues]
+    assert shapes["ids"] == (1, 2)
+    assert arrays == [inputs, outputs]
 
 
 def test_the_last_used_are_kept() -> None:

@@ -43,7 +43,10 @@ def node_model(
     outputs: int | Sequence[str] = 1,
     **attributes: Any,
 ) -> onnx.ModelProto:
-    """A model of one node; inputs named in `known` are initializers, an input that is None is absent ("")."""
+    """A model of one node; inputs named in `known` are initializers, an input that is None is absent ("").
+
+    A domain among the attributes is that of the operator, in its opset 1.
+    """
     operands = list(inputs.items()) if isinstance(inputs, Mapping) else list(inputs)
     names = [name if array is not None else "" for name, array in operands]
     while names and not names[-1]:
@@ -58,7 +61,9 @@ def node_model(
         [onnx.ValueInfoProto(name=name) for name in out if name],
         [numpy_helper.from_array(array, name) for name, array in given.items() if name in known],
     )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    domains = {"": opset} | ({attributes["domain"]: 1} if "domain" in attributes else {})
+    opsets = [helper.make_opsetid(domain, version) for domain, version in domains.items()]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
 
 def run(model: onnx.ModelProto, inputs: Arrays) -> dict[str, np.ndarray]:

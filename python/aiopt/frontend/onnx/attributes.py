@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import numpy as np
-import onnx
 from onnx import AttributeProto
 
 from aiopt.frontend.onnx.tensors import to_array
@@ -83,8 +82,3 @@ class Attributes:
         if proto.type != kind:
             raise ModelError(f"attribute '{name}' must be of type {_KIND.Name(kind)}, but is {_KIND.Name(proto.type)}")
         return proto
-
-
-def graph_attributes(node: onnx.NodeProto) -> list[str]:
-    """Names of the attributes that hold subgraphs."""
-    return [a.name for a in node.attribute if a.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS)]

@@ -12,7 +12,7 @@ from mlir.dialects import arith
 from aiopt.dialects.ai import ConstantOp
 from aiopt.dialects.ext import Operation, Slot, to_ir
 from aiopt.frontend.onnx.values import Value
-from aiopt.support.errors import UnsupportedError
+from aiopt.support.errors import LimitError, UnsupportedError
 from aiopt.support.types import FLOATS, TensorType
 from aiopt.support.weights import WeightStore
 
@@ -33,7 +33,7 @@ class Builder:
         """Build an op of one result; compute it at once with its numpy reference if all operands are known.
 
         Operands and attributes as the op's `infer` takes them. Errors: IRError if they do not fit each other,
-        UnsupportedError if the op does not take their element type or the result is beyond any memory.
+        UnsupportedError if the op does not take their element type, LimitError if the result is beyond any memory.
         """
         types = [[v.type for v in o] if isinstance(o, Sequence) else o and o.type for o in operands]
         attributes = {**op.defaults(*types, **attributes), **attributes}
@@ -67,14 +67,14 @@ class Builder:
 
 
 def known(array: np.ndarray, name: str = "") -> Value:
-    """A known tensor. Errors: UnsupportedError if it is too large to be a constant."""
+    """A known tensor. Errors: LimitError if it is too large to be a constant."""
     value = Value.known(array, name)
     _check_size(value.type, _LARGEST_CONSTANT)
     return value
 
 
 def full(shape: Sequence[int], value: np.ndarray, name: str = "") -> Value:
-    """A known tensor whose elements are all `value`. Errors: UnsupportedError if it is too large."""
+    """A known tensor whose elements are all `value`. Errors: LimitError if it is too large."""
     kind = TensorType(tuple(shape), TensorType.of(value).element)
     _check_size(kind, _LARGEST_CONSTANT)
     return Value.known(np.full(kind.shape, value, kind.dtype), name)
@@ -110,7 +110,7 @@ def _check_element(op: type[Operation], slot: Slot, value: Value) -> None:
 
 def _check_size(kind: TensorType, most: int) -> None:
     if kind.nbytes > most:
-        raise UnsupportedError(f"a tensor of type {kind} takes {kind.nbytes} bytes; at most {most} are allowed here")
+        raise LimitError(f"a tensor of type {kind} takes {kind.nbytes} bytes; at most {most} are allowed here")
 
 
 def _elements_equal(array: np.ndarray) -> bool:

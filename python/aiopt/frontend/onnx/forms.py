@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -45,6 +45,24 @@ def take(node: Node, x: Value, starts: Sequence[int], sizes: Sequence[int], step
 def broadcast_to(node: Node, x: Value, shape: Sequence[int]) -> Value:
     """x repeated to `shape`, to which it must broadcast."""
     return x if x.shape == tuple(shape) else node.emit(ai.BroadcastToOp, x, shape=list(shape))
+
+
+def matrix_product(node: Node, lhs: Value, rhs: Value, multiply: Callable[[Value, Value], Value]) -> Value:
+    """As numpy.matmul: a vector is a row on the left, a column on the right, and its dimension is dropped again.
+
+    multiply: gives the product of two operands of rank 2 or more. Errors: ModelError for a scalar.
+    """
+    if 0 in (lhs.rank, rhs.rank):
+        raise ModelError(f"a scalar cannot be an operand of {node.proto.op_type}")
+    row = reshape(node, lhs, (1, *lhs.shape)) if lhs.rank == 1 else lhs
+    column = reshape(node, rhs, (*rhs.shape, 1)) if rhs.rank == 1 else rhs
+    out = multiply(row, column)
+    shape = list(out.shape)
+    if rhs.rank == 1:
+        del shape[-1]
+    if lhs.rank == 1:
+        del shape[-1 if rhs.rank == 1 else -2]
+    return reshape(node, out, shape)
 
 
 def normal_axis(axis: int, rank: int) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import onnx
 from google.protobuf.message import DecodeError
-from onnx import AttributeProto, helper
+from onnx import AttributeProto
 
 from aiopt.frontend.onnx.schema import domain_of, find_schema, type_proto
 from aiopt.frontend.onnx.values import Value
@@ -55,7 +55,7 @@ def operator_body(node: onnx.NodeProto, opset: int, inputs: Sequence[Value | Non
         return body
     schema = find_schema(node.op_type, opset, domain_of(node))
     if schema is None or not schema.has_context_dependent_function:
-        raise UnsupportedError("aiopt does not have this operator")
+        raise UnsupportedError("aiopt has no such operator")
     version = _nearest(schema.context_dependent_function_opset_versions, opset)
     types = [type_proto(value).SerializeToString() for value in inputs]
     body = schema.get_context_dependent_function_with_opset_version(version, node.SerializeToString(), types)
@@ -128,9 +128,3 @@ def _parse(data: bytes, node: onnx.NodeProto) -> onnx.FunctionProto:
         return onnx.FunctionProto.FromString(data)
     except DecodeError as error:
         raise UnsupportedError(f"the onnx package gives no body for {node.op_type}: {error}") from error
-
-
-def scope_graph(function: onnx.FunctionProto, nodes: Sequence[onnx.NodeProto]) -> onnx.GraphProto:
-    """A graph of these nodes with the function's outputs, to look names up in."""
-    outputs = [onnx.ValueInfoProto(name=name) for name in dict.fromkeys(function.output)]
-    return helper.make_graph(nodes, function.name, [], outputs)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import deque
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import onnx
 from mlir import ir
 from mlir.dialects import func
@@ -13,21 +15,56 @@ from mlir.dialects import func
 from aiopt.dialects.ai import AiDialect
 from aiopt.dialects.ext import to_ir
 from aiopt.frontend.onnx.builder import Builder
-from aiopt.frontend.onnx.functions import Functions, instantiate, operator_body, scope_graph
-from aiopt.frontend.onnx.load import load, net_name
-from aiopt.frontend.onnx.node import Node, node_name
+from aiopt.frontend.onnx.expand import expand
+from aiopt.frontend.onnx.load import net_name
+from aiopt.frontend.onnx.node import Node
+from aiopt.frontend.onnx.part import Part, Step, read_model
 from aiopt.frontend.onnx.registry import Handler, find
 from aiopt.frontend.onnx.schema import check_node, domain_of
 from aiopt.frontend.onnx.scope import Scope
 from aiopt.frontend.onnx.signature import declared_dims, read_inputs
-from aiopt.frontend.onnx.support import read_opsets, require_opset, require_supported
+from aiopt.frontend.onnx.support import require_supported
 from aiopt.frontend.onnx.tensors import element_type
 from aiopt.frontend.onnx.values import Value
-from aiopt.support.errors import AioptError, IRError, ModelError, UnsupportedError
+from aiopt.support.errors import (
+    AioptError,
+    IRError,
+    LimitError,
+    ModelError,
+    RunTimeValueError,
+    UnsupportedError,
+)
+from aiopt.support.types import TensorType, has_element
 from aiopt.support.weights import WeightStore
 
 # What a handler may raise on a broken node: everything in a model is untrusted.
 _BROKEN = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError, ir.MLIRError)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@dataclass(frozen=True)
+class Deferred:
+    """A step that cannot be imported yet: it waits for others (no reason), needs `tensor` known, or has no lowering."""
+
+    step: Step
+    reason: str = ""
+    tensor: str = ""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What became of a part: a module that makes `results`, tensors that are known, names that stand for inputs.
+
+    initializers: constants of the part and of what was expanded in it.
+    deferred: the steps that are left, in order; empty if the module is all of the part.
+    """
+
+    module: ir.Module
+    weights: WeightStore
+    results: tuple[str, ...]
+    known: Mapping[str, np.ndarray]
+    aliases: Mapping[str, str]
+    initializers: Mapping[str, onnx.TensorProto]
+    deferred: tuple[Deferred, ...]
 
 
 def import_model(
@@ -42,78 +79,157 @@ def import_model(
     InputError if shapes are missing or do not fit.
     Source: ONNX IR specification; operators as in aiopt.frontend.onnx.ops.
     """
-    proto, source = load(model)
-    require_opset(proto, source)
-    functions, opsets = Functions(proto.functions), read_opsets(proto.opset_import)
-    require_supported(proto, opsets, functions)
-    weights = WeightStore()
-    AiDialect.load(context)
-    with context, ir.Location.unknown(context):
-        module = ir.Module.create()
-        attributes = module.operation.attributes
-        attributes["ai.level"] = ir.StringAttr.get("graph")
-        attributes["ai.net"] = ir.StringAttr.get(net_name(model, proto.graph.name))
-        with ir.InsertionPoint(module.body):
-            _import_graph(proto.graph, _Rules(opsets, functions, Builder(weights)), shapes)
+    proto, part = read_model(model)
+    require_supported(part)
+    module, weights = _new_module(context, net_name(model, proto.graph.name)), WeightStore()
+    with context, ir.Location.unknown(context), ir.InsertionPoint(module.body):
+        main = _Main(part, read_inputs(proto.graph, shapes), weights)
+        main.run(strict=True)
+        main.finish([_output(value, main, bool(shapes)) for value in proto.graph.output], part.outputs)
     return module, weights
 
 
-@dataclass(frozen=True)
-class _Rules:
-    """What the nodes of a graph or of a function's body are read by."""
+def import_part(
+    part: Part, name: str, inputs: Mapping[str, TensorType], absent: Collection[str], context: ir.Context
+) -> Imported:
+    """Import as much of a part as can be computed from these inputs without knowing what they hold.
 
-    opsets: Mapping[str, int]
-    functions: Functions
-    builder: Builder
-
-
-def _import_graph(graph: onnx.GraphProto, rules: _Rules, shapes: Mapping[str, Sequence[int]] | None) -> None:
-    """Build @main at the current insertion point."""
-    inputs = read_inputs(graph, shapes)
-    main = func.FuncOp("main", ([to_ir(kind) for kind in inputs.values()], []))
-    block, scope = main.add_entry_block([ir.Location.name(name) for name in inputs]), Scope(graph)
-    for name, argument in zip(inputs, block.arguments, strict=True):
-        scope.define(name, Value.made(argument))
-    with ir.InsertionPoint(block):
-        for proto in graph.node:
-            with ir.Location.name(node_name(proto)):
-                _import_node(proto, rules, scope)
-        results = [_output(value, rules.builder, scope, bool(shapes)) for value in graph.output]
-        func.ReturnOp(results)
-    main.attributes["function_type"] = ir.TypeAttr.get(
-        ir.FunctionType.get([argument.type for argument in block.arguments], [result.type for result in results])
-    )
-    main.attributes["arg_attrs"] = _names(list(inputs))
-    main.attributes["res_attrs"] = _names([value.name for value in graph.output])
+    absent: names that exist when the part is run, but are no tensors a net could take.
+    Errors: ModelError if the part is broken, LimitError.
+    """
+    module, weights = _new_module(context, name), WeightStore()
+    with context, ir.Location.unknown(context), ir.InsertionPoint(module.body):
+        main = _Main(part, inputs, weights, absent)
+        main.run(strict=False)
+        known, aliases, results = main.live()
+        main.finish(list(results.values()), tuple(results))
+    return Imported(module, weights, tuple(results), known, aliases, main.scope.initializers, tuple(main.deferred))
 
 
-def _import_node(proto: onnx.NodeProto, rules: _Rules, scope: Scope) -> None:
-    opset = rules.opsets.get(domain_of(proto), 0)
-    try:
-        inputs = [scope.lookup(name) if name else None for name in proto.input]
-        values = _compute(proto, inputs, opset, rules)
-        for name, value in zip(proto.output, values, strict=False):
-            if value is not None:
-                scope.define(name, value)
-        _require_outputs(proto, len(values), scope)
-    except AioptError as error:
-        kind = ModelError if isinstance(error, IRError) else type(error)
-        raise kind(f"{_where(proto, opset)}: {error}") from error
-    except _BROKEN as error:
-        raise ModelError(f"{_where(proto, opset)}: {type(error).__name__}: {error}") from error
+def _new_module(context: ir.Context, name: str) -> ir.Module:
+    AiDialect.load(context)
+    with context, ir.Location.unknown(context):
+        module = ir.Module.create()
+        module.operation.attributes["ai.level"] = ir.StringAttr.get("graph")
+        module.operation.attributes["ai.net"] = ir.StringAttr.get(name)
+    return module
 
 
-def _compute(
-    proto: onnx.NodeProto, inputs: Sequence[Value | None], opset: int, rules: _Rules
-) -> Sequence[Value | None]:
-    """The outputs of a node: by the function it calls, by the operator's handler, or by the body ONNX gives it."""
-    if (function := rules.functions.find(proto)) is not None:
-        return _call(function, proto, inputs, rules)
-    check_node(proto, opset, inputs)
-    handler = find(proto.op_type, opset, domain_of(proto))
-    if handler is None:
-        return _call(operator_body(proto, opset, inputs), proto, inputs, rules)
-    return _run(handler, Node(proto, opset, inputs, rules.builder))
+class _Main:
+    """Builds @main at the current insertion point."""
+
+    def __init__(
+        self, part: Part, inputs: Mapping[str, TensorType], weights: WeightStore, absent: Collection[str] = ()
+    ) -> None:
+        self.part = part
+        self.builder = Builder(weights)
+        self.deferred: list[Deferred] = []
+        self._used = part.reads()
+        self._pending = set(absent)  # names that only a later stage has
+        self.scope = Scope(part.initializers, self._used, {name for step in part.steps for name in step.makes()})
+        self._inputs = dict(inputs)
+        self._function = func.FuncOp("main", ([to_ir(kind) for kind in inputs.values()], []))
+        self._block = self._function.add_entry_block([ir.Location.name(name) for name in inputs])
+        for name, argument in zip(inputs, self._block.arguments, strict=True):
+            self.scope.define(name, Value.made(argument))
+        for name, array in part.arrays.items():
+            if has_element(array.dtype):
+                self.scope.define(name, Value.known(array, name))
+            else:
+                self._pending.add(name)
+
+    def run(self, strict: bool) -> None:
+        """Import all steps. strict: raise where one must be deferred."""
+        queue = deque(self.part.steps)
+        with ir.InsertionPoint(self._block):
+            while queue:
+                step = queue.popleft()
+                if step.reads() & self._pending:
+                    self._defer(Deferred(step))
+                    continue
+                try:
+                    queue.extendleft(reversed(self._import(step)))
+                except LimitError:
+                    raise
+                except UnsupportedError as error:
+                    if strict:
+                        raise
+                    tensor = error.tensor if isinstance(error, RunTimeValueError) else ""
+                    self._defer(Deferred(step, str(error), tensor))
+
+    def finish(self, results: Sequence[ir.Value], names: Sequence[str]) -> None:
+        """End @main and give it its type."""
+        with ir.InsertionPoint(self._block):
+            func.ReturnOp(list(results))
+        types = [argument.type for argument in self._block.arguments]
+        attributes = self._function.attributes
+        attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, [result.type for result in results]))
+        attributes["arg_attrs"] = _names(list(self._inputs))
+        attributes["res_attrs"] = _names(list(names))
+
+    def result(self, value: Value) -> ir.Value:
+        """A value in the IR."""
+        with ir.InsertionPoint(self._block):
+            return self.builder.materialize(value)
+
+    def live(self) -> tuple[dict[str, np.ndarray], dict[str, str], dict[str, ir.Value]]:
+        """What the deferred steps and the outputs need: known tensors, inputs under another name, made ones."""
+        needed = {name for left in self.deferred for name in left.step.reads()} | set(self.part.outputs)
+        known: dict[str, np.ndarray] = {}
+        aliases: dict[str, str] = {}
+        results: dict[str, ir.Value] = {}
+        arguments = dict(zip(self._block.arguments, self._inputs, strict=True))
+        for name in sorted(needed - self._pending - set(self._inputs)):
+            if (array := self.scope.foreign(name)) is not None:
+                known[name] = array
+                continue
+            value = self.scope.lookup(name)
+            if value.array is not None:
+                known[name] = value.array
+            elif value.tensor in arguments:
+                aliases[name] = arguments[value.tensor]
+            else:
+                assert value.tensor is not None, "a value is known or made"
+                results[name] = value.tensor
+        return known, aliases, results
+
+    def _defer(self, deferred: Deferred) -> None:
+        self.deferred.append(deferred)
+        self._pending.update(deferred.step.makes())
+
+    def _import(self, step: Step) -> list[Step]:
+        """Import one step, or give those it stands for."""
+        where = step.describe()
+        try:
+            with ir.Location.name(step.place):
+                if (expansion := expand(step, self.scope, self.part.functions)) is not None:
+                    self.scope.add_initializers(expansion.initializers)
+                    self._used |= {name for inner in expansion.steps for name in inner.reads()}
+                    return expansion.steps
+                _import_node(step, self.builder, self.scope)
+                return []
+        except AioptError as error:
+            if isinstance(error, IRError):
+                raise ModelError(f"{where}: {error}") from error
+            raise error.at(where)  # noqa: B904
+        except _BROKEN as error:
+            raise ModelError(f"{where}: {type(error).__name__}: {error}") from error
+
+
+def _import_node(step: Step, builder: Builder, scope: Scope) -> None:
+    node = step.node
+    handler = find(node.op_type, step.opset, domain_of(node))
+    assert handler is not None, "other nodes are expanded"
+    inputs = [scope.lookup(name) if name else None for name in node.input]
+    check_node(node, step.opset, inputs)
+    values = _run(handler, Node(node, step.opset, inputs, builder))
+    for index, name in enumerate(node.output):
+        if index >= len(values) and scope.is_used(name):
+            raise UnsupportedError(
+                f"its output {index} ('{name}') is used, but aiopt computes only {len(values)} of them"
+            )
+    for name, value in zip(node.output, values, strict=False):
+        scope.define(name, value)
 
 
 def _run(handler: Handler, node: Node) -> Sequence[Value]:
@@ -123,35 +239,14 @@ def _run(handler: Handler, node: Node) -> Sequence[Value]:
     return [values] if isinstance(values, Value) else values
 
 
-def _call(
-    function: onnx.FunctionProto, call: onnx.NodeProto, inputs: Sequence[Value | None], rules: _Rules
-) -> Sequence[Value | None]:
-    """Import the body of a function for one call; an output that the call leaves out is None."""
-    nodes = instantiate(function, call)
-    scope = Scope(scope_graph(function, nodes))
-    for name, value in zip(function.input, inputs, strict=False):
-        if value is not None:
-            scope.define(name, value)
-    inner = replace(rules, opsets={**rules.opsets, **read_opsets(function.opset_import)})
-    for node in nodes:
-        _import_node(node, inner, scope)
-    return [scope.lookup(formal) if name else None for formal, name in zip(function.output, call.output, strict=False)]
-
-
-def _require_outputs(proto: onnx.NodeProto, made: int, scope: Scope) -> None:
-    for index, name in enumerate(proto.output):
-        if index >= made and scope.is_used(name):
-            raise UnsupportedError(f"its output {index} ('{name}') is used, but aiopt computes only {made} of them")
-
-
-def _output(declared: onnx.ValueInfoProto, builder: Builder, scope: Scope, is_resized: bool) -> ir.Value:
+def _output(declared: onnx.ValueInfoProto, main: _Main, is_resized: bool) -> ir.Value:
     """The value of an output, which must be as the model declares it; sizes only if it fixes those of its inputs too.
 
     Exporters leave the sizes of the example they traced in outputs of models whose inputs are open.
     """
     name = declared.name
     try:
-        value = scope.lookup(name)
+        value = main.scope.lookup(name)
     except ModelError as error:
         raise ModelError(f"output '{name}' of the model: {error}") from error
     code = declared.type.tensor_type.elem_type
@@ -162,12 +257,8 @@ def _output(declared: onnx.ValueInfoProto, builder: Builder, scope: Scope, is_re
         if len(dims) != value.rank or (not is_resized and any(isinstance(d, int) and d != n for d, n in sizes)):
             shown = ", ".join("?" if dim is None else str(dim) for dim in dims)
             raise ModelError(f"output '{name}' is declared with shape [{shown}], but has {list(value.shape)}")
-    return builder.materialize(value)
+    return main.result(value)
 
 
 def _names(names: list[str]) -> ir.ArrayAttr:
     return ir.ArrayAttr.get([ir.DictAttr.get({"ai.name": ir.StringAttr.get(name)}) for name in names])
-
-
-def _where(proto: onnx.NodeProto, opset: int) -> str:
-    return f"node '{node_name(proto)}' ({proto.op_type}, opset {opset})"

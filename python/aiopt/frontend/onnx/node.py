@@ -12,7 +12,7 @@ from aiopt.dialects.ext import Operation
 from aiopt.frontend.onnx.attributes import Attributes
 from aiopt.frontend.onnx.builder import Builder, Operand
 from aiopt.frontend.onnx.values import Value
-from aiopt.support.errors import ModelError, UnsupportedError
+from aiopt.support.errors import ModelError, RunTimeValueError
 
 
 def node_name(proto: onnx.NodeProto) -> str:
@@ -57,12 +57,12 @@ class Node:
         return values
 
     def known(self, index: int, role: str) -> np.ndarray:
-        """The contents of an input. Errors: UnsupportedError if they depend on the data of a run."""
+        """The contents of an input. Errors: RunTimeValueError if they depend on the data of a run."""
         value = self.input(index)
         if value.array is None:
-            raise UnsupportedError(
-                f"input {index} ({role}, '{self.proto.input[index]}') depends on the data of a run, but must be known "
-                "when compiling"
+            name = self.proto.input[index]
+            raise RunTimeValueError(
+                f"input {index} ({role}, '{name}') depends on the data of a run, but must be known when compiling", name
             )
         return value.array
 

@@ -16,18 +16,22 @@ NEWEST_OPSET = 28  # of onnx 1.23, against which the handlers were read
 Handler = Callable[[Node], Value | Sequence[Value]]
 
 _PACKAGE = "aiopt.frontend.onnx.ops"
-_handlers: dict[str, list[tuple[range, Handler]]] = {}
+_handlers: dict[tuple[str, str], list[tuple[range, Handler]]] = {}  # by domain and operator
 
 
-def onnx_op(op_type: str, *, since: int = OLDEST_OPSET, until: int = NEWEST_OPSET) -> Callable[[Handler], Handler]:
-    """Register a handler of an operator of the default domain for model opsets `since` to `until`, both included.
+def onnx_op(
+    op_type: str, *, since: int = OLDEST_OPSET, until: int = NEWEST_OPSET, domain: str = ""
+) -> Callable[[Handler], Handler]:
+    """Register a handler of an operator for model opsets `since` to `until` of its domain, both included.
+
+    The default domain is that of ONNX's own operators; other domains have opsets of their own.
 
     The handler returns the node's outputs in order; it may leave out trailing ones that a model rarely uses.
     """
 
     def register(handler: Handler) -> Handler:
         covered = range(since, until + 1)
-        known = _handlers.setdefault(op_type, [])
+        known = _handlers.setdefault((domain, op_type), [])
         for other, _ in known:
             if set(other) & set(covered):
                 raise TypeError(f"two handlers cover {op_type}: opsets {other} and {covered}")
@@ -40,21 +44,19 @@ def onnx_op(op_type: str, *, since: int = OLDEST_OPSET, until: int = NEWEST_OPSE
 def find(op_type: str, opset: int, domain: str = "") -> Handler | None:
     """The handler for an operator in a model of this opset of its domain, or None."""
     _discover()
-    if domain:
-        return None
-    return next((handler for covered, handler in _handlers.get(op_type, []) if opset in covered), None)
+    return next((handler for covered, handler in _handlers.get((domain, op_type), []) if opset in covered), None)
 
 
-def covered_opsets(op_type: str) -> list[int]:
-    """The model opsets in which an operator is understood, rising; empty for an unknown operator."""
+def covered_opsets(op_type: str, domain: str = "") -> list[int]:
+    """The opsets of the domain in which an operator is understood, rising; empty for an unknown operator."""
     _discover()
-    return sorted(opset for covered, _ in _handlers.get(op_type, []) for opset in covered)
+    return sorted(opset for covered, _ in _handlers.get((domain, op_type), []) for opset in covered)
 
 
-def op_types() -> list[str]:
-    """All operators that are understood, sorted."""
+def op_types(domain: str = "") -> list[str]:
+    """All operators of a domain that are understood, sorted."""
     _discover()
-    return sorted(_handlers)
+    return sorted(op_type for owner, op_type in _handlers if owner == domain)
 
 
 @cache

@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
+import numpy as np
 import onnx
 
-from aiopt.frontend.onnx.tensors import to_array
+from aiopt.frontend.onnx.tensors import foreign_array, to_array
 from aiopt.frontend.onnx.values import Value
-from aiopt.support.errors import ModelError, UnsupportedError
+from aiopt.support.errors import ModelError
+from aiopt.support.types import has_element
 
 
 class Scope:
     """Tensors by name; each name is defined once (static single assignment) and before it is used."""
 
-    def __init__(self, graph: onnx.GraphProto) -> None:
-        if graph.sparse_initializer:
-            raise UnsupportedError(f"initializer '{graph.sparse_initializer[0].values.name}' is sparse: not supported")
+    def __init__(
+        self, initializers: Mapping[str, onnx.TensorProto], used: Collection[str], made: Collection[str]
+    ) -> None:
+        """used: all names that are read. made: those that nodes define."""
         self._values: dict[str, Value] = {}
-        self._initializers: dict[str, onnx.TensorProto] = {}
-        for tensor in graph.initializer:
-            if tensor.name in self._initializers:
-                raise ModelError(f"two initializers are called '{tensor.name}'")
-            self._initializers[tensor.name] = tensor
-        outputs = [value.name for value in graph.output]
-        if len(set(outputs)) != len(outputs):
-            raise ModelError(f"two outputs of the model have one name (its outputs are {', '.join(outputs)})")
-        self._used = {name for node in graph.node for name in node.input} | set(outputs)
-        self._maker = {name: node for node in graph.node for name in node.output}
+        self.initializers = dict(initializers)
+        self._used = used
+        self._made = made
+
+    def add_initializers(self, initializers: Mapping[str, onnx.TensorProto]) -> None:
+        """Tensors of a subgraph that is taken into this one, under names of their own."""
+        self.initializers.update(initializers)
 
     def define(self, name: str, value: Value) -> None:
         """Bind a name; the empty name is that of an absent output. Errors: ModelError if it is bound."""
         if not name:
             return
-        if name in self._values or name in self._initializers:
+        if name in self._values or name in self.initializers:
             raise ModelError(f"the name '{name}' is defined twice")
         if value.derived:
             value.name, value.derived = name, False
@@ -41,14 +43,22 @@ class Scope:
         """The tensor of a name. Errors: ModelError if it is not defined (yet), or broken."""
         if name in self._values:
             return self._values[name]
-        if name in self._initializers:
+        if name in self.initializers:
             # Decoded at first use: an unused initializer costs nothing, whatever it holds.
-            value = Value.known(to_array(self._initializers[name], f"initializer '{name}'"), name)
+            value = Value.known(to_array(self.initializers[name], f"initializer '{name}'"), name)
             self._values[name] = value
             return value
-        if name in self._maker:
+        if name in self._made:
             raise ModelError(f"'{name}' is used before the node that makes it: the graph has a cycle or is unordered")
         raise ModelError(f"'{name}' is neither an input, an initializer nor the output of a node")
+
+    def foreign(self, name: str) -> np.ndarray | None:
+        """The contents of an initializer of a type aiopt does not have; None for all else."""
+        tensor = None if name in self._values else self.initializers.get(name)
+        if tensor is None:
+            return None
+        array = foreign_array(tensor, f"initializer '{name}'")
+        return None if has_element(array.dtype) else array
 
     def is_used(self, name: str) -> bool:
         """True if a node or the model's outputs read this name."""

@@ -2,42 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import onnx
 
-from aiopt.frontend.onnx.attributes import graph_attributes
+from aiopt.frontend.onnx.control_flow import EXPANDERS
 from aiopt.frontend.onnx.functions import Functions, fixed_body, has_body
 from aiopt.frontend.onnx.node import node_name
-from aiopt.frontend.onnx.registry import NEWEST_OPSET, OLDEST_OPSET, covered_opsets, find
-from aiopt.frontend.onnx.schema import DEFAULT_DOMAINS, domain_of
+from aiopt.frontend.onnx.part import DEEPEST, Part, read_opsets
+from aiopt.frontend.onnx.registry import covered_opsets, find
+from aiopt.frontend.onnx.schema import domain_of
 from aiopt.support.errors import ModelError, UnsupportedError
 
-_DEEPEST = 50  # functions that call functions
 
-
-def require_opset(proto: onnx.ModelProto, source: str) -> None:
-    """There is one opset of ONNX's own operators, and aiopt reads it. Errors: ModelError, UnsupportedError."""
-    opsets = {entry.version for entry in proto.opset_import if entry.domain in DEFAULT_DOMAINS}
-    if not opsets and all(domain_of(node) for node in proto.graph.node):
-        return
-    if len(opsets) != 1:
-        raise ModelError(f"{source} must name one opset of ONNX's operators, but names {sorted(opsets) or 'none'}")
-    opset = opsets.pop()
-    if not OLDEST_OPSET <= opset <= NEWEST_OPSET:
-        raise UnsupportedError(
-            f"{source} uses opset {opset} of ONNX's operators, but aiopt reads {OLDEST_OPSET} to {NEWEST_OPSET}: "
-            "convert it with onnx.version_converter or export it anew"
-        )
-
-
-def require_supported(proto: onnx.ModelProto, opsets: Mapping[str, int], functions: Functions) -> None:
+def require_supported(part: Part) -> None:
     """Errors: UnsupportedError that lists the operators without a handler, once each, with their first node."""
     missing: dict[str, list[str]] = {}
-    search = _Search(functions)
-    for node in proto.graph.node:
-        for reason in search.reasons(node, opsets, ()):
-            missing.setdefault(reason, []).append(node_name(node))
+    search = _Search(part.functions)
+    for step in part.steps:
+        for reason in search.reasons(step.node, step.opsets, ()):
+            missing.setdefault(reason, []).append(node_name(step.node))
     if missing:
         listed = "; ".join(f"{reason} at {_places(names)}" for reason, names in missing.items())
         raise UnsupportedError(f"the model uses operators aiopt does not have: {listed}")
@@ -54,10 +38,8 @@ class _Search:
         domain, name = domain_of(node), node.op_type
         opset = opsets.get(domain, 0)
         function = self._functions.find(node)
-        if function is None and graph_attributes(node):
-            return [f"{name} (opset {opset}, holds a subgraph)"]
         if function is None:
-            if find(name, opset, domain) is not None:
+            if find(name, opset, domain) is not None or (not domain and name in EXPANDERS):
                 return []
             function = fixed_body(node, opset)
         if function is None:
@@ -65,7 +47,7 @@ class _Search:
         key = (domain, name, node.overload, opset)
         if key not in self._found:
             calls = (*within, f"{domain}.{name}")
-            if calls[-1] in within or len(calls) > _DEEPEST:
+            if calls[-1] in within or len(calls) > DEEPEST:
                 raise ModelError(
                     f"the function {name} (domain '{domain}') calls itself, or functions are nested too deep"
                 )
@@ -79,11 +61,6 @@ def _reason(node: onnx.NodeProto, opset: int) -> str:
         return f"{node.op_type} (domain '{node.domain}', opset {opset or 'not given'})"
     known = covered_opsets(node.op_type)
     return f"{node.op_type} (opset {opset}{f'; it came with opset {known[0]}' if known else ''})"
-
-
-def read_opsets(entries: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
-    """The opset of each domain; ONNX's own domain is the empty one."""
-    return {"" if entry.domain in DEFAULT_DOMAINS else entry.domain: entry.version for entry in entries}
 
 
 def _places(names: list[str]) -> str:

@@ -20,7 +20,7 @@ from aiopt.support.installed import wheel_identity
 from aiopt.support.kernel_cache import KernelCache
 from aiopt.support.target import TargetRecord
 from aiopt.targets.cpu import llvmc
-from aiopt.targets.cpu.llvmc import FLAGS, PASSES, compile_llvm_ir
+from aiopt.targets.cpu.llvmc import PASSES, compile_llvm_ir, flags
 from aiopt.targets.cpu.pipeline import CpuLowerPipeline
 from aiopt.targets.cpu.split import split_kernels
 from aiopt.targets.cpu.symbols import rename_symbols
@@ -74,7 +74,7 @@ def to_objects(unit: Unit, record: TargetRecord, kernels: KernelCache) -> list[b
 
 
 def _part_object(llvm_ir: str, record: TargetRecord, kernels: KernelCache) -> bytes:
-    facts = [llvm_ir, asdict(record), PASSES, FLAGS, _code_generator()]
+    facts = [llvm_ir, asdict(record), PASSES, flags(), _code_generator()]
     return kernels.get_or_make(facts, lambda: to_object(llvm_ir, record))
 
 

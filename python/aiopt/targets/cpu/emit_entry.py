@@ -46,13 +46,15 @@ class EmitEntry(Pass):
             raise CompileError(f"{self.name}: @main has no plan of its memory: run ai-plan-memory first")
         launching = [f for f in functions.values() if any(PARALLEL in c.attributes for c in _calls(f))]
         _pass_context(functions, launching)
+        text = ""
         for function in launching:
             for call in [call for call in _calls(function) if PARALLEL in call.attributes]:
-                _launch(call, function, unit.module)
-        _call_hook(functions, unit.module)
+                text += _launch(call, function)
+        net = net_name(unit.module)
+        text += _call_hook(functions, net)
         for function in functions.values():
             _make_internal(function)
-        _emit_run(functions["main"], unit.module)
+        _append(unit.module, text + _emit_run(functions["main"], net))
 
 
 def _append(module: ir.Module, text: str) -> None:
@@ -113,12 +115,12 @@ def _replace_call(call: llvm.CallOp, callee: str, context: ir.Value) -> None:
     call.operation.erase()
 
 
-def _launch(call: llvm.CallOp, function: llvm.LLVMFuncOp, module: ir.Module) -> None:
-    """Call a function that hands the task and its arguments to `ctx->parallel_for`."""
+def _launch(call: llvm.CallOp, function: llvm.LLVMFuncOp) -> str:
+    """Call a function that hands the task and its arguments to `ctx->parallel_for`; the text of this function."""
     task = _callee(call)
     buffers = len(call.callee_operands) - 2
-    _append(module, _trampoline(task, buffers) + _launcher(task, buffers))
     _replace_call(call, f"{task}.launch", _context_of(function))
+    return _trampoline(task, buffers) + _launcher(task, buffers)
 
 
 def _trampoline(task: str, buffers: int) -> str:
@@ -162,16 +164,17 @@ def _launcher(task: str, buffers: int) -> str:
     )
 
 
-def _call_hook(functions: dict[str, llvm.LLVMFuncOp], module: ir.Module) -> None:
-    """Around each launch of @main, in their order: `if (ctx->hook) ctx->hook(ctx->hook_data, launch, after)`."""
-    main, name = functions["main"], f"aiopt_{net_name(module)}_hook"
+def _call_hook(functions: dict[str, llvm.LLVMFuncOp], net: str) -> str:
+    """Around each launch of @main, in their order: `if (ctx->hook) ctx->hook(ctx->hook_data, launch, after)`.
+
+    The text of the function that does so, if it is called.
+    """
+    main, name = functions["main"], f"aiopt_{net}_hook"
     launches = [call for call in _calls(main) if _callee(call).removesuffix(".launch") in functions]
-    if not launches:
-        return
-    _append(module, _hook(name))
     for launch, call in enumerate(launches):
         _hook_call(name, ir.InsertionPoint(call), call, _context_of(main), launch, 0)
         _hook_call(name, ir.InsertionPoint.after(call), call, _context_of(main), launch, 1)
+    return _hook(name) if launches else ""
 
 
 def _hook_call(
@@ -206,17 +209,14 @@ def _make_internal(function: llvm.LLVMFuncOp) -> None:
     function.attributes["no_inline"] = ir.UnitAttr.get()
 
 
-def _emit_run(main: llvm.LLVMFuncOp, module: ir.Module) -> None:
-    """`int32_t aiopt_<net>_run(const aiopt_ctx *ctx, const aiopt_tensor *in, aiopt_tensor *out)`."""
-    net = net_name(module)
+def _emit_run(main: llvm.LLVMFuncOp, net: str) -> str:
+    """The text of `int32_t aiopt_<net>_run(const aiopt_ctx *ctx, const aiopt_tensor *in, aiopt_tensor *out)`."""
     main.attributes["sym_name"] = ir.StringAttr.get(f"aiopt_{net}_main")
     attributes = [ir.DictAttr(entry) for entry in main.arg_attrs or []]
     *tensors, _weights, _arena, _context = attributes
     loads, operands = _load_operands(["ai.output" in entry for entry in tensors])
     kinds = ", ".join(["!llvm.ptr"] * len(operands))
-    _append(
-        module,
-        f"""
+    return f"""
 llvm.func @aiopt_{net}_main({kinds})
 llvm.func @aiopt_{net}_run(%ctx: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {{
   %version = llvm.load %ctx : !llvm.ptr -> i32
@@ -231,8 +231,7 @@ llvm.func @aiopt_{net}_run(%ctx: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> 
 ^mismatch:
   %status = llvm.mlir.constant({_STATUS_ABI} : i32) : i32
   llvm.return %status : i32
-}}""",
-    )
+}}"""
 
 
 def _load_operands(is_output: list[bool]) -> tuple[str, list[str]]:

@@ -12,7 +12,8 @@ from aiopt.passes.base import Pass
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
 
-_ELEMENT = "elem_type"  # of llvm.getelementptr and llvm.alloca
+_ELEMENT = "elem_type"
+_TYPED = frozenset({"llvm.getelementptr", "llvm.alloca"})  # have it
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,12 @@ class HideBf16(Pass):
 
     def run(self, unit: Unit) -> None:
         found: list[ir.Operation] = []
+        known: dict[ir.Type, ir.Type | None] = {}
 
         def visit(op: ir.Operation) -> ir.WalkResult:
-            _retype(op)
-            if op.name == "llvm.bitcast":
+            name = op.name
+            _retype(op, name, known)
+            if name == "llvm.bitcast":
                 found.append(op)
             return ir.WalkResult.ADVANCE
 
@@ -42,14 +45,20 @@ class HideBf16(Pass):
                 op.erase()
 
 
-def _retype(op: ir.Operation) -> None:
-    for value in [*op.results, *(argument for r in op.regions for block in r.blocks for argument in block.arguments)]:
-        if (kind := _hidden(value.type)) is not None:
-            value.set_type(kind)
-            if op.name == "llvm.mlir.constant":
-                op.attributes["value"] = _bits(op.attributes["value"], kind)
-    if _ELEMENT in op.attributes and (kind := _hidden(ir.TypeAttr(op.attributes[_ELEMENT]).value)) is not None:
-        op.attributes[_ELEMENT] = ir.TypeAttr.get(kind)
+def _retype(op: ir.Operation, name: str, known: dict[ir.Type, ir.Type | None]) -> None:
+    """known: what takes the place of the types that have been seen."""
+    values: list[ir.Value] = list(op.results)
+    if len(op.regions):
+        values += [argument for r in op.regions for block in r.blocks for argument in block.arguments]
+    for value in values:
+        if (kind := value.type) not in known:
+            known[kind] = _hidden(kind)
+        if (hidden := known[kind]) is not None:
+            value.set_type(hidden)
+            if name == "llvm.mlir.constant":
+                op.attributes["value"] = _bits(op.attributes["value"], hidden)
+    if name in _TYPED and (hidden := _hidden(ir.TypeAttr(op.attributes[_ELEMENT]).value)) is not None:
+        op.attributes[_ELEMENT] = ir.TypeAttr.get(hidden)
 
 
 def _hidden(kind: ir.Type) -> ir.Type | None:

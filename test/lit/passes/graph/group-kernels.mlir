@@ -7,7 +7,7 @@
 
 module attributes {ai.level = "graph"} {
   // CHECK-LABEL: func.func @main
-  func.func @main(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<64xf32>) {
+  func.func @main(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>, %q: tensor<8x8xi8>) -> (tensor<8x8xf32>, tensor<64xf32>, tensor<8x8xi8>, tensor<8x8xi8>) {
     %eps = arith.constant dense<1.0> : tensor<f32>
     // A contraction and its epilogue, the diamond of x * sigmoid(x) included.
     // CHECK: "ai.matmul"({{.*}} {acc = f32, ai.group = 0 : i64}
@@ -42,6 +42,19 @@ module attributes {ai.level = "graph"} {
     // CHECK: "ai.exp"({{.*}} {ai.group = 3 : i64}
     %11 = "ai.reshape"(%10) {shape = array<i64: 64>} : (tensor<8x8xf32>) -> tensor<64xf32>
     %12 = "ai.exp"(%11) : (tensor<64xf32>) -> tensor<64xf32>
-    return %10, %12 : tensor<8x8xf32>, tensor<64xf32>
+    // Templates do not quantise: the product keeps its template.
+    // CHECK: "ai.matmul"({{.*}} {acc = f32, ai.group = 4 : i64}
+    // CHECK: "ai.quantize_linear"({{.*}} {ai.group = 5 : i64}
+    %zero = arith.constant dense<3> : tensor<i8>
+    %13 = "ai.matmul"(%x, %10) {acc = f32} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %14 = "ai.quantize_linear"(%13, %eps, %zero) : (tensor<8x8xf32>, tensor<f32>, tensor<i8>) -> tensor<8x8xi8>
+    // There are none for integers: all that follows is one kernel.
+    // CHECK: "ai.matmul_integer"({{.*}} {ai.group = 6 : i64}
+    // CHECK: "ai.cast"({{.*}} {ai.group = 6 : i64, to = f32}
+    // CHECK: "ai.quantize_linear"({{.*}} {ai.group = 6 : i64}
+    %15 = "ai.matmul_integer"(%14, %q, %zero, %zero) : (tensor<8x8xi8>, tensor<8x8xi8>, tensor<i8>, tensor<i8>) -> tensor<8x8xi32>
+    %16 = "ai.cast"(%15) {to = f32} : (tensor<8x8xi32>) -> tensor<8x8xf32>
+    %17 = "ai.quantize_linear"(%16, %eps, %zero) : (tensor<8x8xf32>, tensor<f32>, tensor<i8>) -> tensor<8x8xi8>
+    return %10, %12, %14, %17 : tensor<8x8xf32>, tensor<64xf32>, tensor<8x8xi8>, tensor<8x8xi8>
   }
 }

@@ -1,5 +1,7 @@
 """Which ops become one kernel: the cases the rules name, and what must hold of any graph."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,6 +28,10 @@ def view(operand: int) -> Node:
     return Node(Kind.APART, FULL, (operand,))
 
 
+def templated(node: Node) -> Node:
+    return replace(node, on_registers=True)
+
+
 LAYER_NORM = [mean(), elementwise(0), elementwise(1), mean(2), elementwise(3, shape=ROW), elementwise(1, 4)]
 
 CASES = {
@@ -37,6 +43,11 @@ CASES = {
     "two roots meet: the first takes the addition": ([root(), root(), elementwise(0, 1)], [1, 0, 1]),
     "a root takes no producers": ([elementwise(), root(0)], [0, 1]),
     "a side branch stays out of an epilogue": ([root(), elementwise(), elementwise(0, 1)], [1, 0, 1]),
+    "what templates do not compute stays out of a root they are for": (
+        [templated(root()), templated(elementwise(0)), elementwise(1), templated(elementwise(2))],
+        [0, 0, 1, 1],
+    ),
+    "a root without a template takes what templates compute": ([root(), templated(elementwise(0))], [0, 0]),
     "chain": ([elementwise(), elementwise(0), elementwise(1)], [0, 0, 0]),
     "chain broken by a broadcast": ([elementwise(shape=ROW), elementwise(0)], [0, 1]),
     "producers of a reduction": ([elementwise(), mean(0)], [0, 0]),

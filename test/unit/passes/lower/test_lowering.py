@@ -19,6 +19,7 @@ from aiopt.passes.interpret import interpret
 from aiopt.passes.io import new_context
 from aiopt.support.types import TensorType
 from aiopt.support.weights import WeightStore
+from unit.passes.lower import integer_cases
 from unit.passes.lower.modules import Build, module_of
 
 _random = np.random.default_rng(0)
@@ -294,6 +295,8 @@ CASES.update(
         "conv_transpose_3d": (_transposed(strides=[2, 1, 2]), [_normal(1, 2, 3, 2, 2), _normal(2, 3, 2, 2, 3)]),
     }
 )
+CASES.update(integer_cases.CASES)
+EXACT.update(integer_cases.CASES)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -15,8 +15,12 @@ _CELU_BY_ELU = 28  # the opset from which on Celu is defined by Elu
 
 @onnx_op("LeakyRelu")
 def _leaky_relu(node: Node) -> Value:
+    return leaky_relu(node, node.input(0))
+
+
+def leaky_relu(node: Node, x: Value) -> Value:
     """relu(x) + alpha * min(x, 0): right at both infinities for any finite alpha."""
-    x, alpha = node.input(0), node.attributes.get_float("alpha", 0.01)
+    alpha = node.attributes.get_float("alpha", 0.01)
     negative = node.emit(ai.MinimumOp, x, scalar(x, 0))
     return node.emit(ai.AddOp, node.emit(ai.ReluOp, x), node.emit(ai.MulOp, negative, scalar(x, alpha)))
 

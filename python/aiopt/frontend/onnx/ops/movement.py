@@ -20,8 +20,11 @@ def _transpose(node: Node) -> Value:
 
 @onnx_op("Concat")
 def _concat(node: Node) -> Value:
-    """More inputs than the op takes become a tree."""
-    values = node.variadic()
+    return concat(node, node.variadic())
+
+
+def concat(node: Node, values: Sequence[Value]) -> Value:
+    """Joined along the node's axis; more tensors than the op takes become a tree."""
     axis = normal_axis(node.attributes.require("axis", node.attributes.get_int("axis", None)), values[0].rank)
     while len(values) > 1:
         chunks = [values[at : at + MAX_VARIADIC] for at in range(0, len(values), MAX_VARIADIC)]

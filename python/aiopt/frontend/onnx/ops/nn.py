@@ -1,7 +1,7 @@
 """Contractions."""
 
 from aiopt.dialects import ai
-from aiopt.frontend.onnx.forms import reshape, scalar, transpose
+from aiopt.frontend.onnx.forms import matrix_product, scalar, transpose
 from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.registry import onnx_op
 from aiopt.frontend.onnx.values import Value
@@ -29,19 +29,7 @@ def _conv(node: Node) -> Value:
 
 @onnx_op("MatMul")
 def _matmul(node: Node) -> Value:
-    """As numpy.matmul: a vector is a row on the left, a column on the right, and its dimension is dropped again."""
-    lhs, rhs = node.input(0), node.input(1)
-    if 0 in (lhs.rank, rhs.rank):
-        raise ModelError("a scalar cannot be an operand of MatMul")
-    row = reshape(node, lhs, (1, *lhs.shape)) if lhs.rank == 1 else lhs
-    column = reshape(node, rhs, (*rhs.shape, 1)) if rhs.rank == 1 else rhs
-    out = node.emit(ai.MatMulOp, row, column)
-    shape = list(out.shape)
-    if rhs.rank == 1:
-        del shape[-1]
-    if lhs.rank == 1:
-        del shape[-1 if rhs.rank == 1 else -2]
-    return reshape(node, out, shape)
+    return matrix_product(node, node.input(0), node.input(1), lambda lhs, rhs: node.emit(ai.MatMulOp, lhs, rhs))
 
 
 @onnx_op("Gemm")

@@ -82,13 +82,15 @@ def _max_unpool(node: Node) -> Value:
 
 @onnx_op("AveragePool")
 def _average_pool(node: Node) -> Value:
-    counted = node.attributes.get_bool("count_include_pad", False)
-    x = _spatial_input(node)
-    return _average(node, x, read_window(node, x.shape[2:]), counted)
+    return average_pool(node, _spatial_input(node))
 
 
-def _average(node: Node, x: Value, window: Window, counted: bool) -> Value:
-    """With ceil_mode the windows at the end hang over the padding, where nothing is counted."""
+def average_pool(node: Node, x: Value) -> Value:
+    """The means of the windows that the node's attributes describe, of x [N, C, *spatial].
+
+    With ceil_mode the windows at the end hang over the padding, where nothing is counted.
+    """
+    window, counted = read_window(node, x.shape[2:]), node.attributes.get_bool("count_include_pad", False)
     rank, spatial = x.rank - 2, x.shape[2:]
     up = round_up(window, spatial) if node.attributes.get_bool("ceil_mode", False) else window
     pads = up.pads

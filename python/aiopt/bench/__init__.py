@@ -1,0 +1,1 @@
+"""How fast a net is: beside other engines, beside what the machine can do, and beside an earlier record."""

@@ -1,0 +1,133 @@
+"""One engine with one model in a process of its own: its threads and its memory are its own too."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aiopt.bench import engines
+from aiopt.bench.engines import Job
+from aiopt.support.errors import AioptError, CompileError
+
+# Tuning of OpenBLAS for one machine, which would change the engines that use it.
+_UNSET = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+_PATIENCE = 5.0  # seconds that a process is given to end
+
+
+class Worker:
+    """A child process, an interpreter of its own. Calls raise CompileError if it fails."""
+
+    def __init__(self, engine: str, job: Job, inputs: Mapping[str, np.ndarray], cores: set[int]) -> None:
+        """cores: where it runs once the model is loaded."""
+        self.engine = engine
+        self._pipe, theirs = Pipe()
+        environment = {key: value for key, value in os.environ.items() if key not in _UNSET}
+        number = theirs.fileno()
+        command = [sys.executable, "-m", "aiopt.bench.worker", str(number)]
+        self._process = subprocess.Popen(command, env=environment, pass_fds=[number], stdout=subprocess.DEVNULL)
+        theirs.close()
+        self.loaded = self._ask(engine, job, dict(inputs), cores)
+
+    def outputs(self) -> dict[str, np.ndarray]:
+        """Of one run."""
+        return self._ask("outputs")
+
+    def seconds(self, runs: int) -> list[float]:
+        """Of each of some runs."""
+        return self._ask("seconds", runs)
+
+    def profile(self, runs: int) -> list[tuple[str, float]]:
+        """Each kernel call and its least seconds in some runs; empty for engines that cannot tell."""
+        return self._ask("profile", runs)
+
+    def peak_bytes(self) -> int:
+        """The most memory the process has had so far."""
+        return self._ask("peak")
+
+    def close(self) -> None:
+        self._pipe.close()
+        try:
+            self._process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _ask(self, *question: Any) -> Any:
+        self._pipe.send(question)
+        return self._receive()
+
+    def _receive(self) -> Any:
+        try:
+            kind, value = self._pipe.recv()
+        except EOFError:
+            status = self._process.wait()
+            raise CompileError(f"the process of {self.engine} ended with status {status}") from None
+        if kind == "error":
+            raise CompileError(value)
+        return value
+
+
+def main(number: str) -> None:
+    """Answer questions that come through a file descriptor: first what to load, then runs of it."""
+    pipe = Connection(int(number))
+    engine, job, inputs, cores = pipe.recv()
+    _work(pipe, engine, job, inputs, cores)
+
+
+def _work(pipe: Connection, engine: str, job: Job, inputs: dict[str, np.ndarray], cores: set[int]) -> None:
+    try:
+        start = time.perf_counter()
+        loaded = engines.load(engine, job)
+        seconds = time.perf_counter() - start
+        os.sched_setaffinity(0, cores)
+        loaded.run(inputs)
+        pipe.send(("loaded", {"seconds": seconds, "report": dict(loaded.report)}))
+        while True:
+            question, *arguments = pipe.recv()
+            if question == "outputs":
+                answer: Any = loaded.run(inputs)
+            elif question == "seconds":
+                answer = [_time(loaded, inputs) for _ in range(arguments[0])]
+            elif question == "profile":
+                answer = _profile(loaded, inputs, arguments[0])
+            else:
+                answer = _peak_bytes()
+            pipe.send((question, answer))
+    except EOFError:
+        return
+    except AioptError as error:
+        pipe.send(("error", str(error)))
+    except Exception as error:  # engines share no class of errors
+        pipe.send(("error", f"{engine} cannot run '{job.model}': {type(error).__name__}: {error}"))
+
+
+def _time(loaded: engines.Loaded, inputs: dict[str, np.ndarray]) -> float:
+    start = time.perf_counter()
+    loaded.run(inputs)
+    return time.perf_counter() - start
+
+
+def _profile(loaded: engines.Loaded, inputs: dict[str, np.ndarray], runs: int) -> list[tuple[str, float]]:
+    if loaded.profile is None:
+        return []
+    times = [loaded.profile(inputs) for _ in range(runs)]
+    return [(calls[0][0], min(seconds for _, seconds in calls)) for calls in zip(*times, strict=True)]
+
+
+def _peak_bytes() -> int:
+    """Of this program: ru_maxrss would begin with what the process that started it had."""
+    (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:")]
+    return int(line.split()[1]) * 1024
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

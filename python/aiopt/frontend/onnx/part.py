@@ -1,0 +1,140 @@
+"""What is left of a model to be imported: nodes in order, the tensors they know, and what they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import onnx
+
+from aiopt.frontend.onnx.functions import Functions
+from aiopt.frontend.onnx.load import load
+from aiopt.frontend.onnx.node import node_name
+from aiopt.frontend.onnx.registry import NEWEST_OPSET, OLDEST_OPSET
+from aiopt.frontend.onnx.schema import DEFAULT_DOMAINS, domain_of
+from aiopt.support.errors import ModelError, UnsupportedError
+
+DEEPEST = 50  # functions that call functions
+
+
+@dataclass(frozen=True)
+class Step:
+    """A node, the opset of each domain it is written in, and the nodes it came from: functions, branches, loops."""
+
+    node: onnx.NodeProto
+    opsets: Mapping[str, int]
+    callers: tuple[onnx.NodeProto, ...] = ()
+
+    @property
+    def opset(self) -> int:
+        """That of the node's domain; 0 if the model names none."""
+        return self.opsets.get(domain_of(self.node), 0)
+
+    @property
+    def place(self) -> str:
+        """The name of the node of the model that it is, or came from."""
+        return node_name(self.callers[0] if self.callers else self.node)
+
+    def reads(self) -> set[str]:
+        """Names of all tensors it reads, those that its subgraphs take from outside included."""
+        return {name for name in self.node.input if name} | captured(self.node)
+
+    def makes(self) -> list[str]:
+        """Names of its outputs that are there."""
+        return [name for name in self.node.output if name]
+
+    def inner(self, nodes: Iterable[onnx.NodeProto], opsets: Mapping[str, int] | None = None) -> list[Step]:
+        """Steps that stand for this one. Errors: ModelError if they are nested without end."""
+        if len(self.callers) >= DEEPEST:
+            raise ModelError(f"functions or graphs are nested more than {DEEPEST} deep")
+        return [Step(node, opsets or self.opsets, (*self.callers, self.node)) for node in nodes]
+
+    def describe(self) -> str:
+        """`node 'relu_3' (Relu, opset 17)`, those it came from before it."""
+        nodes = [(node, self.opsets.get(domain_of(node), 0)) for node in (*self.callers, self.node)]
+        return ": ".join(f"node '{node_name(node)}' ({node.op_type}, opset {opset})" for node, opset in nodes)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A model or a part of one. initializers and arrays: tensors that are known, by name."""
+
+    steps: tuple[Step, ...]
+    outputs: tuple[str, ...]
+    initializers: Mapping[str, onnx.TensorProto] = field(default_factory=dict)
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
+    functions: Functions = field(default_factory=Functions)
+
+    def reads(self) -> set[str]:
+        """Names of all tensors that are read, or asked for."""
+        return {name for step in self.steps for name in step.reads()} | set(self.outputs)
+
+
+def read_model(model: object) -> tuple[onnx.ModelProto, Part]:
+    """A model, and the whole of it as a part.
+
+    Errors: ModelError if it cannot be read or is broken, UnsupportedError for an opset aiopt does not read.
+    """
+    proto, source = load(model)  # pyright: ignore[reportArgumentType]
+    require_opset(proto, source)
+    return proto, read_graph(proto.graph, read_opsets(proto.opset_import), Functions(proto.functions))
+
+
+def require_opset(proto: onnx.ModelProto, source: str) -> None:
+    """There is one opset of ONNX's own operators, and aiopt reads it. Errors: ModelError, UnsupportedError."""
+    opsets = {entry.version for entry in proto.opset_import if entry.domain in DEFAULT_DOMAINS}
+    if not opsets and all(domain_of(node) for node in proto.graph.node):
+        return
+    if len(opsets) != 1:
+        raise ModelError(f"{source} must name one opset of ONNX's operators, but names {sorted(opsets) or 'none'}")
+    opset = opsets.pop()
+    if not OLDEST_OPSET <= opset <= NEWEST_OPSET:
+        raise UnsupportedError(
+            f"{source} uses opset {opset} of ONNX's operators, but aiopt reads {OLDEST_OPSET} to {NEWEST_OPSET}: "
+            "convert it with onnx.version_converter or export it anew"
+        )
+
+
+def read_opsets(entries: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
+    """The opset of each domain; ONNX's own domain is the empty one."""
+    return {"" if entry.domain in DEFAULT_DOMAINS else entry.domain: entry.version for entry in entries}
+
+
+def read_graph(graph: onnx.GraphProto, opsets: Mapping[str, int], functions: Functions) -> Part:
+    """A graph as a part. Errors: ModelError for names that stand twice, UnsupportedError for sparse initializers."""
+    if graph.sparse_initializer:
+        raise UnsupportedError(f"initializer '{graph.sparse_initializer[0].values.name}' is sparse: not supported")
+    initializers: dict[str, onnx.TensorProto] = {}
+    for tensor in graph.initializer:
+        if tensor.name in initializers:
+            raise ModelError(f"two initializers are called '{tensor.name}'")
+        initializers[tensor.name] = tensor
+    outputs = tuple(value.name for value in graph.output)
+    if len(set(outputs)) != len(outputs):
+        raise ModelError(f"two outputs of the model have one name (its outputs are {', '.join(outputs)})")
+    steps = tuple(Step(node, opsets) for node in graph.node)
+    return Part(steps, outputs, initializers, functions=functions)
+
+
+def subgraphs(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
+    """The graphs among its attributes."""
+    for attribute in node.attribute:
+        if attribute.type == onnx.AttributeProto.GRAPH:
+            yield attribute.g
+        yield from attribute.graphs
+
+
+def captured(node: onnx.NodeProto) -> set[str]:
+    """Names that the subgraphs of a node read from outside."""
+    return {name for graph in subgraphs(node) for name in free_names(graph)}
+
+
+def free_names(graph: onnx.GraphProto) -> set[str]:
+    """Names that a graph reads and does not define."""
+    defined = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
+    free: set[str] = set()
+    for node in graph.node:
+        free |= ({name for name in node.input if name} | captured(node)) - defined
+        defined.update(node.output)
+    return free | ({value.name for value in graph.output} - defined)

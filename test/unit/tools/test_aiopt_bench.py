@@ -1,0 +1,120 @@
+"""aiopt-bench: measurements of a small model, records, comparisons, traces."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from aiopt.bench import record, roofline
+from aiopt.bench.roofline import Machine
+from aiopt.support.errors import InputError
+from aiopt.tools import aiopt_bench
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    weight = numpy_helper.from_array(np.random.default_rng(0).standard_normal((16, 8), np.float32), "w")
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["a"]), helper.make_node("Relu", ["a"], ["y"])]
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 16])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, [weight])
+    path = tmp_path / "mlp.onnx"
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    path.write_bytes(proto.SerializeToString())
+    return path
+
+
+def test_a_measurement_and_its_record(model: Path, tmp_path: Path, capfd) -> None:
+    made, traced = tmp_path / "a.json", tmp_path / "t.json"
+    arguments = [str(model), "--shape", "x=4x16", "--vs", "onnxruntime", "--seconds", "0.05", "--kernels"]
+    assert aiopt_bench.main([*arguments, "--json", str(made), "--trace", str(traced)]) == 0
+    out = capfd.readouterr().out
+    assert "matmul_relu_0" in out
+    assert "aiopt / onnxruntime" in out
+    (entry,) = record.read(made)["models"][0]["measurements"]
+    ours, theirs = entry["engines"]["aiopt"], entry["engines"]["onnxruntime"]
+    assert ours["difference"] < 1e-5
+    assert theirs["difference"] < 1e-5
+    assert theirs["ratio"] == pytest.approx(ours["median"] / theirs["median"])
+    assert 0 < ours["least"] <= ours["median"]
+    assert ours["peak_bytes"] > 1 << 20
+    (event,) = json.loads(traced.read_text())["traceEvents"]
+    assert event["name"] == "matmul_relu_0"
+    assert event["dur"] == pytest.approx(entry["profile"][0][1] * 1e6)
+
+
+def test_the_process_that_is_measured_has_no_compiler_in_it(model: Path) -> None:
+    from aiopt.bench.engines import Job
+    from aiopt.bench.worker import Worker
+
+    worker = Worker("aiopt", Job(model, {"x": (4, 16)}), {"x": np.ones((4, 16), np.float32)}, {0})
+    try:
+        assert worker.peak_bytes() < 90e6  # mlir and onnx take more than 150 MB
+        assert list(worker.outputs()) == ["y"]
+    finally:
+        worker.close()
+
+
+def _record(milliseconds: float, **engines: float) -> dict:
+    ours = {"median": milliseconds / 1e3, "peak_bytes": 5e7, "difference": 1e-6}
+    peers = {name: {"median": 1e-3, "ratio": ratio} for name, ratio in engines.items()}
+    entry = {"threads": 1, "engines": {"aiopt": ours, **peers}}
+    return {"format": 1, "machine": {"cpu": "c"}, "models": [{"model": "m", "measurements": [entry]}]}
+
+
+@pytest.mark.parametrize(("after", "word"), [(1.0, "faster"), (2.02, "as fast"), (4.0, "SLOWER")])
+def test_comparison_of_records(after: float, word: str) -> None:
+    (line,) = record.compare(_record(2.0, onnxruntime=2.0), _record(after, onnxruntime=after))
+    assert line.startswith(f"m, 1 threads: {word}, 2.000 -> {after:.3f} ms")
+    assert f"of onnxruntime 2.00 -> {after:.2f}" in line
+
+
+def test_a_model_that_is_in_one_record_only() -> None:
+    before, after = _record(1.0), _record(1.0)
+    after["models"][0]["model"] = "other"
+    lines = list(record.compare(before, after))
+    assert lines == ["other, 1 threads: only in the second record", "m, 1 threads: only in the first record"]
+
+
+def test_the_roofline() -> None:
+    machine = Machine(1e9, {"L2": 4e9, "L3": 2e9, "memory": 1e9})
+    assert machine.bound(1e6, 100e3) == (1e-3, "compute")
+    assert machine.bound(1e3, 100e3) == (100e3 / 4e9, "L2")
+    assert machine.bound(1e3, 1e9) == (1.0, "memory")
+    report = {"kernels": [{"kernel": "k", "ops": ["ai.relu"], "flops": 500, "bytes": 4000}]}
+    first, second = roofline.rows(report, [("k", 4e-6), ("Unique u", 1e-3)], machine)
+    assert first.share == pytest.approx(0.25)
+    assert (first.bound, second.bound) == ("L2", "host")
+    assert "25 %" not in roofline.table([second])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "needs a MODEL"),
+        (["MODEL", "--vs", "nobody"], "there is no engine 'nobody'"),
+        (["MODEL", "--vs", "aiopt"], "--vs takes other engines"),
+        (["MODEL", "--threads", "0"], "--threads: '0' is not a whole number"),
+        (["MODEL"], "the size of input x"),
+        (["MODEL", "--compare", "a", "b"], "takes two records and no models"),
+        (["missing.onnx"], "cannot read 'missing.onnx'"),
+    ],
+)
+def test_errors_are_one_line(arguments: list[str], message: str, model: Path, capfd) -> None:
+    assert aiopt_bench.main([str(model) if text == "MODEL" else text for text in arguments]) == 1
+    error = capfd.readouterr().err
+    assert error.count("\n") == 1
+    assert message in error
+
+
+def test_what_is_no_record(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    path.write_text('{"format": 7}')
+    with pytest.raises(InputError, match="is no record"):
+        record.read(path)
+    with pytest.raises(InputError, match="cannot read the record"):
+        record.read(tmp_path / "none.json")
