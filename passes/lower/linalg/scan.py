@@ -32,7 +32,7 @@ def _lower_scan(op: Operation, x: Operand) -> ir.Value:
         ir.ArrayAttr.get([ir.AffineMapAttr.get(ir.AffineMap.get(out.rank, 0, exprs)) for exprs in maps]),
         ir.ArrayAttr.get([ir.Attribute.parse(f"#linalg.iterator_type<{kind}>") for kind in kinds]),
     )
-    elements = [value.type.element_type for value in (x.value, *inits)]
+    elements = [value.type.element_type for value in (x.value, *inits)]  # pyright: ignore[reportAttributeAccessIssue]
     block = nest.regions[0].blocks.append(*elements, arg_locs=[ir.Location.unknown()] * 3)
     with ir.InsertionPoint(block):
         value, _, total = block.arguments
