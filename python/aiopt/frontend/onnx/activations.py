@@ -1,4 +1,4 @@
-"""Activation functions that an operator names in an attribute, and the ones of transformers."""
+"""Activation functions, and those of them that operators name in an attribute."""
 
 from __future__ import annotations
 
@@ -54,12 +54,14 @@ def swish(node: Node, x: Value, alpha: float) -> Value:
     return node.emit(ai.MulOp, x, node.emit(ai.SigmoidOp, affine(node, x, alpha, 0)))
 
 
-def _leaky_relu(node: Node, x: Value, alpha: float) -> Value:
+def leaky_relu(node: Node, x: Value, alpha: float) -> Value:
+    """relu(x) + alpha * min(x, 0): right at both infinities for any finite alpha."""
     negative = affine(node, node.emit(ai.MinimumOp, x, scalar(x, 0)), alpha, 0)
     return node.emit(ai.AddOp, node.emit(ai.ReluOp, x), negative)
 
 
-def _thresholded_relu(node: Node, x: Value, alpha: float) -> Value:
+def thresholded_relu(node: Node, x: Value, alpha: float) -> Value:
+    """x above alpha, else 0."""
     return node.emit(ai.SelectOp, node.emit(ai.LessOp, scalar(x, alpha), x), x, scalar(x, 0))
 
 
@@ -67,39 +69,42 @@ def _scaled_tanh(node: Node, x: Value, alpha: float, beta: float) -> Value:
     return affine(node, node.emit(ai.TanhOp, affine(node, x, beta, 0)), alpha, 0)
 
 
-def _hard_sigmoid(node: Node, x: Value, alpha: float, beta: float) -> Value:
+def hard_sigmoid(node: Node, x: Value, alpha: float, beta: float) -> Value:
+    """max(0, min(1, alpha * x + beta))."""
     return clamp(node, affine(node, x, alpha, beta), 0, 1)
 
 
-def _elu(node: Node, x: Value, alpha: float) -> Value:
-    below = affine(node, node.emit(ai.ExpOp, node.emit(ai.MinimumOp, x, scalar(x, 0))), alpha, -alpha)
+def elu(node: Node, x: Value, alpha: float) -> Value:
+    """x, or alpha * (exp(x) - 1) below 0."""
+    below = affine(node, node.emit(ai.Expm1Op, x), alpha, 0)
     return node.emit(ai.SelectOp, node.emit(ai.LessOp, x, scalar(x, 0)), below, x)
 
 
-def _softsign(node: Node, x: Value) -> Value:
+def softsign(node: Node, x: Value) -> Value:
+    """x / (1 + |x|)."""
     return node.emit(ai.DivOp, x, affine(node, node.emit(ai.AbsOp, x), 1, 1))
 
 
-def _softplus(node: Node, x: Value) -> Value:
-    """log(1 + exp(x)) as max(x, 0) + log(1 + exp(-|x|)), which does not overflow."""
+def softplus(node: Node, x: Value) -> Value:
+    """log(exp(x) + 1) as max(x, 0) + log(1 + exp(-|x|)), which does not overflow."""
     power = node.emit(ai.ExpOp, node.emit(ai.NegOp, node.emit(ai.AbsOp, x)))
-    return node.emit(ai.AddOp, node.emit(ai.ReluOp, x), node.emit(ai.LogOp, affine(node, power, 1, 1)))
+    return node.emit(ai.AddOp, node.emit(ai.ReluOp, x), node.emit(ai.Log1pOp, power))
 
 
 _ACTIVATIONS: Mapping[str, Activation] = MappingProxyType(
     {
         "affine": Activation(affine, (1.0, 0.0)),
         "clip": Activation(clamp, (-math.inf, math.inf)),
-        "elu": Activation(_elu, (1.0,)),
-        "hardsigmoid": Activation(_hard_sigmoid, (0.2, 0.5)),
-        "leakyrelu": Activation(_leaky_relu, (0.01,)),
+        "elu": Activation(elu, (1.0,)),
+        "hardsigmoid": Activation(hard_sigmoid, (0.2, 0.5)),
+        "leakyrelu": Activation(leaky_relu, (0.01,)),
         "relu": Activation(lambda node, x: node.emit(ai.ReluOp, x)),
         "scaledtanh": Activation(_scaled_tanh, (1.0, 1.0)),
         "sigmoid": Activation(lambda node, x: node.emit(ai.SigmoidOp, x)),
-        "softplus": Activation(_softplus),
-        "softsign": Activation(_softsign),
+        "softplus": Activation(softplus),
+        "softsign": Activation(softsign),
         "tanh": Activation(lambda node, x: node.emit(ai.TanhOp, x)),
-        "thresholdedrelu": Activation(_thresholded_relu, (1.0,)),
+        "thresholdedrelu": Activation(thresholded_relu, (1.0,)),
     }
 )
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from aiopt.dialects import ai
 from aiopt.frontend.onnx.activations import affine
-from aiopt.frontend.onnx.forms import cast, reshape, scalar, transpose
+from aiopt.frontend.onnx.forms import cast, reshape, scalar, steps, transpose
 from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.values import Value
 from aiopt.support.errors import ModelError
@@ -72,11 +72,6 @@ def soft_cap(node: Node, scores: Value, cap: float) -> Value:
     return affine(node, node.emit(ai.TanhOp, part), cap, 0)
 
 
-def positions(size: int, axis: int, rank: int) -> Value:
-    """The known numbers 0, 1, ... (i64) along an axis."""
-    return Value.known(np.arange(size).reshape([size if at == axis else 1 for at in range(rank)]))
-
-
 def in_window(node: Node, lengths: tuple[int, int], offset: Value | int, before: int, after: int) -> Value:
     """Whether query i sees key j (bool, [.., S, T]): p - before <= j <= p + after where p = i + offset.
 
@@ -84,8 +79,8 @@ def in_window(node: Node, lengths: tuple[int, int], offset: Value | int, before:
     """
     rank = 2 if isinstance(offset, int) else 4
     shift = Value.known(np.array(offset)) if isinstance(offset, int) else offset
-    place = node.emit(ai.AddOp, positions(lengths[0], rank - 2, rank), shift)
-    key = positions(lengths[1], rank - 1, rank)
+    place = node.emit(ai.AddOp, steps(lengths[0], rank - 2, rank), shift)
+    key = steps(lengths[1], rank - 1, rank)
     bounds = []
     if after != EVERYTHING:
         bounds.append(node.emit(ai.LessEqualOp, key, affine(node, place, 1, after)))

@@ -1,4 +1,4 @@
-"""Attention, RotaryEmbedding and TensorScatter of ONNX."""
+"""Attention and RotaryEmbedding of ONNX."""
 
 import math
 
@@ -14,7 +14,6 @@ from aiopt.frontend.onnx.attention import (
     by_value,
     in_window,
     merge_heads,
-    positions,
     promoted,
     query_by_key,
     rotate,
@@ -23,7 +22,7 @@ from aiopt.frontend.onnx.attention import (
     wide_element,
 )
 from aiopt.frontend.onnx.builder import full
-from aiopt.frontend.onnx.forms import broadcast_to, cast, normal_axis, reshape, scalar, transpose
+from aiopt.frontend.onnx.forms import cast, reshape, scalar, steps
 from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.registry import onnx_op
 from aiopt.frontend.onnx.tensors import element_type
@@ -93,7 +92,7 @@ def _bias(node: Node, scores: Value, before: int, after: int) -> Value | None:
         if past is not None:
             raise ModelError("nonpad_kv_seqlen and past_key exclude each other")
         count = reshape(node, valid, (scores.shape[0], 1, 1, 1))
-        parts.append(as_bias(node, node.emit(ai.LessOp, positions(lengths[1], 3, 4), count), scores))
+        parts.append(as_bias(node, node.emit(ai.LessOp, steps(lengths[1], 3, 4), count), scores))
         offset = affine(node, count, 1, -lengths[0])
     if node.attributes.get_bool("is_causal", False):
         parts.append(as_bias(node, in_window(node, lengths, offset, EVERYTHING, 0), scores))
@@ -143,50 +142,3 @@ def _rotary_embedding(node: Node) -> Value:
         raise ModelError(f"the angles are {cos.shape[-1]} per token, but must be half of {size or query.shape[3]}")
     out = rotate(node, query, cos, sin, attributes.get_bool("interleaved", False))
     return merge_heads(node, out) if is_flat else out
-
-
-@onnx_op("TensorScatter", since=24)
-def _tensor_scatter(node: Node) -> Value:
-    """Writes the update into the cache along an axis, from a place on that each item of the batch has for itself."""
-    cache, update, attributes = node.input(0), node.input(1), node.attributes
-    axis, mode = normal_axis(attributes.get_int("axis", -2), cache.rank), attributes.get_string("mode", "linear")
-    if mode not in ("linear", "circular") or axis == 0:
-        raise ModelError(f"mode must be linear or circular and axis not the batch, but are '{mode}' and {axis}")
-    length, size = update.shape[axis], cache.shape[axis]
-    if length > size or update.shape != (*cache.shape[:axis], length, *cache.shape[axis + 1 :]):
-        raise ModelError(f"an update of shape {list(update.shape)} does not fit the cache {list(cache.shape)}")
-    starts = node.optional(2)
-    if starts is None or not length:
-        starts = scalar(Value.known(np.zeros(1, np.int64)), 0)
-    starts = cast(node, reshape(node, starts, (starts.type.size, 1)), "i64")
-    return _overwrite(node, cache, update, starts, axis, mode == "circular")
-
-
-def _overwrite(node: Node, cache: Value, update: Value, starts: Value, axis: int, is_circular: bool) -> Value:
-    """starts [B or 1, 1]: a gather by batch and place, where a place of the cache is one of the update."""
-    batch, size, length = cache.shape[0], cache.shape[axis], update.shape[axis]
-    if not length or not cache.type.size:
-        return cache
-    if is_circular:
-        turns = node.emit(ai.DivOp, starts, scalar(starts, size))
-        starts = node.emit(ai.SubOp, starts, affine(node, turns, size, 0))
-    offset = node.emit(ai.SubOp, positions(size, 1, 2), starts)  # which element of the update comes here
-    if is_circular:
-        turned = node.emit(ai.AddOp, offset, scalar(offset, size))
-        offset = node.emit(ai.SelectOp, node.emit(ai.LessOp, offset, scalar(offset, 0)), turned, offset)
-    is_new = node.emit(
-        ai.AndOp,
-        node.emit(ai.LessEqualOp, scalar(offset, 0), offset),
-        node.emit(ai.LessOp, offset, scalar(offset, length)),
-    )
-    inside = node.emit(ai.MinimumOp, node.emit(ai.MaximumOp, offset, scalar(offset, 0)), scalar(offset, length - 1))
-    first = affine(node, positions(batch, 0, 2), length, 0)
-    rows = node.emit(ai.AddOp, broadcast_to(node, inside, (batch, size)), first)
-    order = [0, axis, *(at for at in range(1, cache.rank) if at != axis)]
-    table = transpose(node, update, order)
-    table = reshape(node, table, (batch * length, *table.shape[2:]))
-    moved = node.emit(ai.GatherOp, table, rows, axis=0)
-    back = [order.index(at) for at in range(cache.rank)]
-    shape = [1] * cache.rank
-    shape[0], shape[axis] = is_new.shape[0], size
-    return node.emit(ai.SelectOp, reshape(node, is_new, shape), transpose(node, moved, back), cache)

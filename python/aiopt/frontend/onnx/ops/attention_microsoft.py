@@ -19,14 +19,13 @@ from aiopt.frontend.onnx.attention import (
     by_value,
     in_window,
     merge_heads,
-    positions,
     promoted,
     query_by_key,
     rotate,
     split_heads,
     wide_element,
 )
-from aiopt.frontend.onnx.forms import cast, reshape, scalar, take, transpose
+from aiopt.frontend.onnx.forms import cast, reshape, scalar, steps, take, transpose
 from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.registry import microsoft_op
 from aiopt.frontend.onnx.values import Value
@@ -170,7 +169,7 @@ def _shown(node: Node, mask: Value, scores: Value) -> Value:
 def _in_span(node: Node, mask: Value, batch: int, keys: int) -> Value:
     if mask.type.size not in (batch, 2 * batch):
         raise UnsupportedError(f"a mask of {mask.type.size} numbers is not supported, only of 1 or 2 for each item")
-    place = cast(node, positions(keys, 3, 4), mask.element)
+    place = cast(node, steps(keys, 3, 4), mask.element)
     ends = reshape(node, take(node, mask, [0], [batch], [1]), (batch, 1, 1, 1))
     shown = node.emit(ai.LessOp, place, ends)
     if mask.type.size == batch:
@@ -192,7 +191,7 @@ def _rotary_embedding(node: Node) -> Value:
     if query.rank != 4:
         raise ModelError(f"the input must have rank 3 or 4, but has shape {list(x.shape)}")
     if places.type.size == 1:
-        places = node.emit(ai.AddOp, reshape(node, places, (1, 1)), positions(query.shape[2], 1, 2))
-    angles = [node.emit(ai.GatherOp, table, places, axis=0) for table in tables]
-    out = rotate(node, query, *angles, attributes.get_bool("interleaved", False))
+        places = node.emit(ai.AddOp, reshape(node, places, (1, 1)), steps(query.shape[2], 1, 2))
+    cos, sin = (node.emit(ai.GatherOp, table, places, axis=0) for table in tables)
+    out = rotate(node, query, cos, sin, attributes.get_bool("interleaved", False))
     return merge_heads(node, out) if x.rank == 3 else out

@@ -7,9 +7,9 @@ formula; ONNX Runtime works with approximations there that may differ by one ste
 import math
 
 from aiopt.dialects import ai
+from aiopt.frontend.onnx.activations import leaky_relu
 from aiopt.frontend.onnx.forms import cast, scalar, transpose
 from aiopt.frontend.onnx.node import Node
-from aiopt.frontend.onnx.ops.elementwise import leaky_relu
 from aiopt.frontend.onnx.ops.movement import concat
 from aiopt.frontend.onnx.ops.pool import average_pool
 from aiopt.frontend.onnx.ops.quantize import by_column, by_row, dynamic_quantize, multiply_integers
@@ -59,7 +59,7 @@ def _qlinear_sigmoid(node: Node) -> Value:
 
 @microsoft_op("QLinearLeakyRelu")
 def _qlinear_leaky_relu(node: Node) -> Value:
-    return _stored(node, leaky_relu(node, _real(node, 0)), 3)
+    return _stored(node, leaky_relu(node, _real(node, 0), node.attributes.get_float("alpha", 0.01)), 3)
 
 
 @microsoft_op("QLinearAveragePool")
