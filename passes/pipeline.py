@@ -43,7 +43,8 @@ def observed(observer: Observer) -> Iterator[None]:
 
 
 def run(unit: Unit, pipeline: Nest | str) -> None:
-    """Run a pipeline. After each step the IR is verified and held against its level's spec.
+    """Run a pipeline. After each step the IR is verified and held against its level's spec; not after one of ours that
+    says it has changed nothing, unless it is the first.
 
     Upstream's passes that follow each other are one step, unless somebody observes.
     Raises CompileError naming the pass if it fails, SpecError if it leaves its level, OptionError on bad text.
@@ -57,10 +58,12 @@ def run(unit: Unit, pipeline: Nest | str) -> None:
             for index, step in enumerate(steps):
                 for observer in _observers:
                     observer.before(texts[index:], unit)
-                _run_step(unit, step)
+                _run_step(unit, step, checked=index > 0)
         else:
+            checked = False
             for is_ours, group in groupby(steps, _is_ours):
-                (_run_each if is_ours else _run_joined)(unit, list(group))
+                (_run_each if is_ours else _run_joined)(unit, list(group), checked)
+                checked = True
     for observer in _observers:
         observer.end(unit)
 
@@ -77,30 +80,32 @@ def expand(steps: Sequence[Step]) -> list[Pass | Upstream | Nest]:
     return found
 
 
-def _run_each(unit: Unit, steps: Sequence[Pass | Upstream | Nest]) -> None:
-    for step in steps:
-        _run_step(unit, step)
+def _run_each(unit: Unit, steps: Sequence[Pass | Upstream | Nest], checked: bool) -> None:
+    for index, step in enumerate(steps):
+        _run_step(unit, step, checked or index > 0)
 
 
-def _run_joined(unit: Unit, steps: Sequence[Pass | Upstream | Nest]) -> None:
+def _run_joined(unit: Unit, steps: Sequence[Pass | Upstream | Nest], checked: bool) -> None:
     """Run upstream's passes as one step: checking costs more than most of them.
 
     If that goes wrong, they are repeated one at a time on a copy, which names the one at fault.
     """
     if len(steps) == 1:
-        return _run_step(unit, steps[0])
+        return _run_step(unit, steps[0], checked)
     before = unit.module.operation.clone(ip=False)  # pyright: ignore[reportArgumentType]: detached
     try:
-        _run_step(unit, Upstream(",".join(map(str, steps))))
+        _run_step(unit, Upstream(",".join(map(str, steps))), checked)
     except AioptError:
         bytecode: Any = before.operation.get_asm(binary=True, enable_debug_info=True)
-        _run_each(Unit(ir.Module.parse(bytecode), unit.weights), steps)
+        _run_each(Unit(ir.Module.parse(bytecode), unit.weights), steps, checked)
         raise  # only together do they go wrong
 
 
-def _run_step(unit: Unit, step: Pass | Upstream | Nest) -> None:
+def _run_step(unit: Unit, step: Pass | Upstream | Nest, checked: bool) -> None:
+    """checked: the module has been checked, and need not be again if the step changes nothing."""
     if isinstance(step, Pass):
-        _run_ours(unit, step)
+        if not _run_ours(unit, step) and checked:
+            return
     elif isinstance(step, Nest) and _is_ours(step):
         _run_on_functions(unit, step)
     else:
@@ -108,15 +113,17 @@ def _run_step(unit: Unit, step: Pass | Upstream | Nest) -> None:
     _check(unit, str(step))
 
 
-def _run_ours(unit: Unit, step: Pass) -> None:
+def _run_ours(unit: Unit, step: Pass) -> bool:
+    """False if the pass says that it has changed nothing."""
     if step.requires is not None and unit.level not in (step.requires, None):
         raise CompileError(f"{step.name} takes IR of level {step.requires.value}, but this is {_level(unit)}")
     try:
-        step.run(unit)
+        changed = step.run(unit)
     except ir.MLIRError as error:
         raise CompileError(f"{step.name}: {error_text(error)}") from error
     if step.ensures is not None:
         unit.level = step.ensures
+    return changed is not False or step.ensures is not None
 
 
 def _run_on_functions(unit: Unit, nest: Nest) -> None:

@@ -21,14 +21,15 @@ class CommonSubexpressionElimination(Pass):
 
     name: ClassVar[str] = "ai-cse"
 
-    def run(self, unit: Unit) -> None:
+    def run(self, unit: Unit) -> bool:
         found: list[_First] = []
         for region in unit.module.operation.regions:
             for block in region.blocks:
                 _run_on_block(block, {}, found)
-        for first in found:
-            if first.others:
-                first.op.location = fused_location([first.op.location, *first.others])  # pyright: ignore[reportAttributeAccessIssue]
+        repeated = [first for first in found if first.others]
+        for first in repeated:
+            first.op.location = fused_location([first.op.location, *first.others])  # pyright: ignore[reportAttributeAccessIssue]
+        return bool(repeated)
 
 
 @dataclass

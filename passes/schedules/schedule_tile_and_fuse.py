@@ -38,15 +38,16 @@ class ScheduleTileAndFuse(FunctionPass):
     pixels: int = 8192
     square: int = 16
 
-    def run_on_function(self, function: func.FuncOp, unit: Unit) -> None:
+    def run_on_function(self, function: func.FuncOp, unit: Unit) -> bool:
         if "ai.kernel" not in function.attributes:
-            return
+            return False
         root = _find_root(function)
         sizes = self._tile_sizes(function, root) if root is not None else []
         if root is None or not any(sizes):
-            return
+            return False
         root.attributes[ROOT] = ir.UnitAttr.get()
         apply_schedule(function.operation, tile_and_fuse(sizes))
+        return True
 
     def _tile_sizes(self, function: func.FuncOp, root: linalg.GenericOp) -> list[int]:
         parallel = [str(kind) == "#linalg.iterator_type<parallel>" for kind in root.iterator_types]
