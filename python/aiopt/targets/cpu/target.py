@@ -15,7 +15,7 @@ from aiopt.runtime.net import CompiledNet
 from aiopt.support.kernel_cache import KernelCache
 from aiopt.targets.base import Stage, Target
 from aiopt.targets.cpu.codegen import lower_pipeline, tensor_pipeline, to_assembly, to_llvm_ir, to_object, to_objects
-from aiopt.targets.cpu.llvmc import PASSES, flags
+from aiopt.targets.cpu.llvmc import PASSES, TEMPLATE_PASSES, flags
 from aiopt.targets.cpu.record import host
 
 
@@ -34,7 +34,13 @@ class CpuTarget(Target):
         ]
 
     def facts(self) -> dict[str, Any]:
-        return {"name": self.name, "machine": asdict(host()), "llvm_passes": PASSES, "flags": list(flags())}
+        return {
+            "name": self.name,
+            "machine": asdict(host()),
+            "llvm_passes": PASSES,
+            "template_passes": TEMPLATE_PASSES,
+            "flags": list(flags()),
+        }
 
     def emit(self, unit: Unit, kind: str) -> bytes:
         llvm_ir = to_llvm_ir(unit)
