@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -20,6 +21,7 @@ class CommonSubexpressionElimination(Pass):
     After: the first, at both locations."""
 
     name: ClassVar[str] = "ai-cse"
+    statistics: ClassVar[Mapping[str, str]] = {"num-cse'd": "Number of operations CSE'd"}
 
     def run(self, unit: Unit) -> bool:
         found: list[_First] = []
@@ -28,6 +30,7 @@ class CommonSubexpressionElimination(Pass):
                 _run_on_block(block, {}, found)
         repeated = [first for first in found if first.others]
         for first in repeated:
+            unit.counts["num-cse'd"] += len(first.others)
             first.op.location = fused_location([first.op.location, *first.others])  # pyright: ignore[reportAttributeAccessIssue]
         return bool(repeated)
 

@@ -15,13 +15,17 @@ Buffers = Mapping[ir.Value, ir.Value]  # arguments and result of the kernel on t
 
 @dataclass(frozen=True)
 class Facts:
-    """What a template may know of the machine: bits and number of vector registers, bytes of one core's L2 cache."""
+    """What a template may know of the machine: bits and number of vector registers, bytes of one core's L2 cache.
+
+    fma: it multiplies and adds in one instruction. dot: it sums pairs of bf16 products in one.
+    """
 
     vector_bits: int
     registers: int
     l2_bytes: int
     cores: int
     fma: bool
+    dot: bool = False
 
     @property
     def lanes(self) -> int:

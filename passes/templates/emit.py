@@ -145,10 +145,10 @@ class Chunk:
         return ir.VectorType.get([self.lanes], ir.F32Type.get())
 
 
-def chunks(columns: int, lanes: int) -> list[Chunk]:
-    """Cover columns by whole registers: as few vectors as there are with a power of two of lanes."""
+def chunks(columns: int, lanes: int, single: bool = False) -> list[Chunk]:
+    """Cover columns by whole registers: as few vectors as there are with a power of two of lanes; single: one each."""
     padded = -(-columns // lanes) * lanes
-    size = padded & -padded
+    size = lanes if single else padded & -padded
     return [Chunk(at, size, min(size, columns - at)) for at in range(0, padded, size)]
 
 
@@ -186,7 +186,17 @@ def store(value: ir.Value, buffer: ir.Value, position: Index, chunk: Chunk) -> N
 
 
 def load_scalar(buffer: ir.Value, position: Index, kind: ir.VectorType) -> ir.Value:
-    """One element of a flat buffer in all lanes, as f32."""
+    """One element of a flat buffer in all lanes, as f32.
+
+    A bf16 goes to both halves of each lane, of which the lower one is cleared: two instructions, where extending it
+    first takes four.
+    """
+    if isinstance(buffer.type.element_type, ir.BF16Type):
+        (lanes,), half, word = kind.shape, ir.IntegerType.get_signless(16), ir.IntegerType.get_signless(32)
+        bits = arith.bitcast(half, memref.LoadOp(buffer, [index(position)]).result)
+        halves = vector.BroadcastOp(ir.VectorType.get([2 * lanes], half), bits).result
+        words = vector.BitCastOp(ir.VectorType.get([lanes], word), halves).result
+        return arith.bitcast(kind, arith.andi(words, constant(-(1 << 16), words.type)))
     return vector.BroadcastOp(kind, _widened(memref.LoadOp(buffer, [index(position)]).result, kind.element_type)).result
 
 

@@ -93,7 +93,7 @@ class Result:
 
         def grid(value: ir.Value, shape: Sequence[int]) -> Grid:
             full = [1] * (kernel.out.rank - len(shape)) + list(shape)
-            return Grid.of(buffers[value], join(full, axes), out)
+            return Grid.of(buffers[kernel.source(value)], join(full, axes), out)
 
         sides = {value: grid(value, type_of(value).shape) for value in kernel.side_operands()}
         start = None if bias is None else grid(bias, _bias_shape(kernel, bias))

@@ -31,10 +31,11 @@ class SelectRoute(Pass):
     l2_bytes: int = 524288
     cores: int = 1
     fma: bool = False
+    dot: bool = False
     templates: bool = True
 
     def run(self, unit: Unit) -> None:
-        facts = Facts(self.vector_bits, self.registers, self.l2_bytes, self.cores, self.fma)
+        facts = Facts(self.vector_bits, self.registers, self.l2_bytes, self.cores, self.fma, self.dot)
         known = known_arguments(unit)
         for function in functions(unit.module):
             if "ai.kernel" not in function.attributes or "ai.route" in function.attributes:

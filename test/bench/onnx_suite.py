@@ -115,7 +115,11 @@ def reason_of(error: Exception) -> str:
 
 def compare(have: Any, want: Any, rtol: float, atol: float) -> str:
     """What is wrong, or nothing. Source: onnx.backend.test.runner, with floats of 8 bits and fewer compared as f32."""
-    if isinstance(want, (list, tuple)) or want is None or want.dtype == object:
+    if isinstance(want, (list, tuple)):
+        if not isinstance(have, (list, tuple)) or len(have) != len(want):
+            return "is not as many"
+        return next(filter(None, (compare(*pair, rtol, atol) for pair in zip(have, want, strict=True))), "")
+    if want is None or want.dtype == object:
         return "" if np.array_equal(have, want) else "differs"
     have = np.asarray(have)
     if (have.dtype, have.shape) != (want.dtype, want.shape):

@@ -21,7 +21,7 @@ from unit.passes.graph.graphs import random_unit
 @pytest.mark.parametrize("seed", range(6))
 def test_passes_that_say_so_leave_the_text_as_it_was(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     said: dict[str, bool] = {}
-    run = pipeline._run_ours
+    run = pipeline.run_ours
 
     def compare(unit: Unit, step: Pass) -> bool:
         before = _text(unit)
@@ -30,7 +30,7 @@ def test_passes_that_say_so_leave_the_text_as_it_was(seed: int, monkeypatch: pyt
         said[step.name] = changed
         return changed
 
-    monkeypatch.setattr(pipeline, "_run_ours", compare)
+    monkeypatch.setattr(pipeline, "run_ours", compare)
     with new_context(), ir.Location.unknown():
         unit = random_unit(seed)
         unit.module.operation.attributes["ai.net"] = ir.StringAttr.get("net")

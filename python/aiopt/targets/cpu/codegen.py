@@ -35,6 +35,7 @@ def tensor_pipeline(record: TargetRecord) -> str:
         l2_bytes=record.l2_bytes,
         cores=record.cores,
         fma=_has_fma(record),
+        dot="avx512bf16" in record.features,
     )
     return f"{select},ai-pack-weights,convert-ai-to-linalg"
 
