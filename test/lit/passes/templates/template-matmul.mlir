@@ -61,7 +61,7 @@ module attributes {ai.level = "kernels"} {
     %1 = "ai.add"(%0, %c) : (tensor<7x20xf32>, tensor<20xf32>) -> tensor<7x20xf32>
     %2 = "ai.relu"(%1) : (tensor<7x20xf32>) -> tensor<7x20xf32>
     return %2 : tensor<7x20xf32>
-  }  func.func private @conv(%x: tensor<2x5x3x4xf32>, %w: tensor<4x5x1x1xf32>, %b: tensor<4xf32>) -> tensor<2x4x3x4xf32> attributes {ai.kernel, ai.ops = ["ai.conv"], ai.route = "template", ai.template = {fma = 1 : i64, kc = 5 : i64, lanes = 8 : i64, mr = 2 : i64, name = "matmul", nr = 8 : i64, panels = 2 : i64, tiles = 1 : i64}} {
+  }  func.func private @conv(%x: tensor<2x5x3x4xf32>, %w: tensor<4x5x1x1xf32>, %b: tensor<4xf32>) -> tensor<2x4x3x4xf32> attributes {ai.kernel, ai.ops = ["ai.conv"], ai.route = "template", ai.template = {dot = 0 : i64, fma = 1 : i64, kc = 5 : i64, lanes = 8 : i64, mr = 2 : i64, name = "matmul", nr = 8 : i64, panels = 2 : i64, tiles = 1 : i64}} {
     %0 = "ai.conv"(%x, %w, %b) {acc = f32, dilations = array<i64: 1, 1>, group = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<2x5x3x4xf32>, tensor<4x5x1x1xf32>, tensor<4xf32>) -> tensor<2x4x3x4xf32>
     return %0 : tensor<2x4x3x4xf32>
   }
