@@ -19,7 +19,9 @@ from unit.passes.lower.test_lowering import CASES
 SHARE = ("matmul", "conv", "pool", "batch_norm", "softmax", "sum", "mean", "max_first", "min", "transpose", "slice")
 SHARE += ("concat", "broadcast", "resize_linear", "layer_norm_op", "pow", "select", "scalars")
 FLOAT = CASES.keys() - integer_cases.CASES.keys()
-NAMES = [name for name in CASES if name in FLOAT and name.startswith(SHARE) and not name.endswith(("f64", "long", "int"))]
+NAMES = [
+    name for name in CASES if name in FLOAT and name.startswith(SHARE) and not name.endswith(("f64", "long", "int"))
+]
 
 
 def _run(build: Build, arrays: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
