@@ -23,7 +23,8 @@ def interpret(
     """Evaluate @main of a module at level GRAPH or KERNELS.
 
     inputs and the returned arrays go by the model's names (`ai.name`). A value is freed after its last use.
-    observe: told of each value as it is computed, the results of kernels and of the ops in them alike.
+    observe: told of each value as it is computed, the results of kernels and of the ops in them alike, and first of the
+    arguments of each function that is called. A value that is handed on is handed on as the same array.
     Errors: InputError if inputs are missing, unknown or of another shape or type, ModelError for a constant whose
     value is not known, SpecError for an op that has no reference.
     """
@@ -52,6 +53,9 @@ def _call(function: func.FuncOp, arguments: Sequence[np.ndarray], program: _Prog
     ops = list(block.operations)
     last = {operand: index for index, op in enumerate(ops) for operand in op.operation.operands}
     values: dict[ir.Value, np.ndarray] = dict(zip(block.arguments, arguments, strict=True))
+    if program.observe is not None:
+        for argument, array in values.items():
+            program.observe(argument, array)
     for index, op in enumerate(ops):
         if isinstance(op, func.ReturnOp):
             return [values[operand] for operand in op.operation.operands]

@@ -56,6 +56,25 @@ class KernelsPipeline(NamedPipeline):
 
 
 @dataclass(frozen=True)
+class LinalgPipeline(NamedPipeline):
+    """IR from elsewhere to TENSOR: a function of tosa or linalg on tensors, fused elementwise and cut into kernels."""
+
+    name: ClassVar[str] = "ai-linalg-pipeline"
+
+    def passes(self) -> list[str]:
+        return [
+            "func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,tosa-to-tensor)",
+            "inline",
+            "symbol-dce",
+            "canonicalize",
+            "func.func(linalg-generalize-named-ops,linalg-fuse-elementwise-ops)",
+            "canonicalize",
+            "cse",
+            "ai-outline-linalg",
+        ]
+
+
+@dataclass(frozen=True)
 class LoopsPipeline(NamedPipeline):
     """TENSOR to LOOPS: schedule each kernel, give it buffers, turn it into loops, plan the memory of all."""
 

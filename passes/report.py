@@ -25,7 +25,7 @@ def sizes(module: ir.Module) -> dict[str, int]:
 def amp(module: ir.Module, remarks: Sequence[str]) -> dict[str, Any]:
     """What ai-amp did: type, contractions, how many of them are low, casts, and its remarks."""
     numbers = {entry.name: entry.attr.value for entry in module.operation.attributes["ai.amp"]}
-    return {**numbers, "remarks": [remark for remark in remarks if remark.startswith("ai-amp: ")]}
+    return {**numbers, "remarks": [str(remark) for remark in remarks if remark.startswith("ai-amp: ")]}
 
 
 def kernels(module: ir.Module) -> list[dict[str, Any]]:

@@ -108,7 +108,7 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
     if given.per_layer and given.amp == "none":
         raise OptionError("--per-layer goes with --amp=bf16 or --amp=f16")
     shapes = parse_shapes(given.shape)
-    arrays = _load_inputs(given.input)
+    arrays = load_inputs(given.input)
     start = time.perf_counter()
     if given.model != STDIN and artifact.looks_like_artifact(given.model):
         model: Path | bytes = Path(given.model)
@@ -191,7 +191,8 @@ def _check_oracle(oracle: str | None, mlir: bool) -> None:
         raise OptionError("--compare onnxruntime needs the package onnxruntime: pip install 'aiopt[demo]'")
 
 
-def _load_inputs(texts: Sequence[str]) -> Arrays:
+def load_inputs(texts: Sequence[str]) -> Arrays:
+    """The arrays of `NAME=FILE.npy` texts. Raises OptionError or InputError."""
     files: dict[str, Path] = {}
     for text in texts:
         name, file = split_assignment("--input", text, "x.npy")

@@ -69,7 +69,7 @@ class _Kernels:
         if known is not function:
             function.operation.erase()
             return known
-        short = [name.removeprefix("ai.") for name in ops]
+        short = [name.rpartition(".")[2] for name in ops]
         more = [f"plus{len(short) - NAMED_OPS}"] if len(short) > NAMED_OPS else []
         name = "_".join([*short[:NAMED_OPS], *more, str(len(self.by_text) - 1)])
         function.operation.attributes["sym_name"] = ir.StringAttr.get(name)

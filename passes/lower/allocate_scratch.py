@@ -35,7 +35,7 @@ class AllocateScratch(Pass):
         scratch: dict[str, list[ir.MemRefType]] = {}
         for function in functions(unit.module):
             if "ai.kernel" in function.attributes:
-                _convert_copies(function)
+                convert_copies(function)
                 scratch[function.name.value] = self._hoist(function)
         for function in functions(unit.module):
             if "ai.kernel" not in function.attributes:
@@ -109,7 +109,8 @@ def buffer_bytes(kind: ir.MemRefType) -> int:
     return -(-prod(kind.shape) * max(1, width // 8) // _ALIGNMENT) * _ALIGNMENT
 
 
-def _convert_copies(function: func.FuncOp) -> None:
+def convert_copies(function: func.FuncOp) -> None:
+    """Make each memref.copy a linalg.copy, which becomes loops and needs no library."""
     for op in operations(function):
         if isinstance(op, memref.CopyOp):
             with ir.InsertionPoint(op), op.location:

@@ -2,8 +2,9 @@
 
 from mlir import ir
 
+from aiopt.passes.level import Level
 from aiopt.passes.spec import cpu, graph, kernels, llvm, loops, parts, tensor
-from aiopt.passes.spec.base import Level, Spec
+from aiopt.passes.spec.base import Spec
 
 SPECS: dict[Level, Spec] = {
     s.level: s for s in (graph.SPEC, kernels.SPEC, parts.SPEC, tensor.SPEC, loops.SPEC, cpu.SPEC, llvm.SPEC)

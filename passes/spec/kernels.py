@@ -3,6 +3,7 @@
 from mlir import ir
 from mlir.dialects import func
 
+from aiopt.dialects.ext import tensor_namespaces
 from aiopt.passes.spec.base import (
     Level,
     Spec,
@@ -48,7 +49,7 @@ def check_kernel(level: Level, kernel: func.FuncOp) -> None:
         raise refuse(level, kernel, f"@{name} without results: nothing would come of it")
     if constant := find_op(kernel, "ai.constant".__eq__):
         raise refuse(level, constant, "inside a kernel: weights reach it as arguments")
-    require_ops(level, kernel, _KERNEL, frozenset({"ai"}), f"in kernel @{name}")
+    require_ops(level, kernel, _KERNEL, tensor_namespaces(), f"in kernel @{name}")
 
 
 def check_returned(level: Level, caller: func.FuncOp) -> None:

@@ -1,4 +1,4 @@
-"""Targets, found by walking this package: subpackages that run nets, or parts, have a module `target` with `TARGET`."""
+"""Targets: `TARGET` of the module `target` of subpackages that run nets, or parts of them, and of plug-ins."""
 
 from __future__ import annotations
 
@@ -6,29 +6,39 @@ import importlib
 import importlib.util
 import pkgutil
 from functools import cache
+from types import ModuleType
 
 import aiopt.targets
 from aiopt.passes import registry
 from aiopt.passes.graph.assign_target import offer_target
+from aiopt.support import plugins
 from aiopt.support.arguments import did_you_mean
-from aiopt.support.errors import OptionError
+from aiopt.support.errors import OptionError, PluginError
 from aiopt.targets.base import Device, Target
 from aiopt.targets.parted import PartedTarget
 
 registry.add_package("aiopt.targets")
 
 
-@cache
 def targets() -> dict[str, Device]:
-    """All targets by name. Raises TypeError if two share one."""
+    """All targets by name. Raises PluginError if two share one."""
+    return _targets(plugins.modules(plugins.TARGETS))
+
+
+@cache
+def _targets(others: tuple[ModuleType, ...]) -> dict[str, Device]:
+    packages = [info.name for info in pkgutil.iter_modules(aiopt.targets.__path__, "aiopt.targets.") if info.ispkg]
+    own = [importlib.import_module(f"{name}.target") for name in packages if importlib.util.find_spec(f"{name}.target")]
     found: dict[str, Device] = {}
-    for info in pkgutil.iter_modules(aiopt.targets.__path__, "aiopt.targets."):
-        if not info.ispkg or importlib.util.find_spec(f"{info.name}.target") is None:
+    places: dict[str, str] = {}
+    for module in (*own, *others):
+        target = getattr(module, "TARGET", None)
+        if not isinstance(target, Device):
             continue
-        target = importlib.import_module(f"{info.name}.target").TARGET
         if target.name in found:
-            raise TypeError(f"two targets are called {target.name}")
-        found[target.name] = target
+            raise PluginError(f"two targets are called {target.name}: {places[target.name]} and {module.__name__}")
+        found[target.name], places[target.name] = target, module.__name__
+        offer_target(target.name, target.refusal)
     return found
 
 
@@ -55,5 +65,4 @@ def find_target(names: str, machine: str | None = None) -> Target:
     return PartedTarget(devices)
 
 
-for _device in targets().values():
-    offer_target(_device.name, _device.refusal)
+targets()  # ai-assign-target is to know them
