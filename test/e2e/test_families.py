@@ -120,7 +120,7 @@ def _divided(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_powers(seed: int) -> None:
-    """Oracle: numpy in f64, Python's integers, and ONNX Runtime; anything to the 0 and 1 to anything are 1 (C's pow)."""
+    """Oracle: numpy in f64, Python's integers, and ONNX Runtime; x^0 and 1^x are 1 (C's pow)."""
     numbers, batch = Numbers(seed), Batch()
     x, y = (np.abs(numbers.array(shape, "float32", special=False)) for shape in numbers.broadcast_pair())
     x += np.float32(0.1)

@@ -58,7 +58,7 @@ def test_what_is_mapped_is_not_a_copy(path: Path) -> None:
     del module
 
 
-@pytest.mark.parametrize(("chunk", "mappings"), [(1 << 26, 1), (1, 2)])
+@pytest.mark.parametrize(("chunk", "mappings"), [(1 << 22, 1), (1, 2)])
 def test_neighbours_share_a_mapping(path: Path, chunk: int, mappings: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(external, "MAPPED_BYTES", 1)
     monkeypatch.setattr(external, "_CHUNK_BYTES", chunk)

@@ -15,7 +15,7 @@ from onnx import external_data_helper, helper
 from aiopt.support.types import has_element
 
 MAPPED_BYTES = 1 << 16  # from here on a tensor is mapped
-_CHUNK_BYTES, _CHUNKS = 1 << 26, 256  # a mapping, which goes when no tensor in it is used, takes a file descriptor
+_CHUNK_BYTES, _CHUNKS = 1 << 22, 128  # a mapping, which goes when no tensor in it is used, takes a file descriptor
 
 
 @dataclass(frozen=True)
