@@ -11,6 +11,7 @@ from mlir.dialects import func
 
 from aiopt.dialects import ai
 from aiopt.dialects.ai.packing import pack_columns, pack_filters
+from aiopt.dialects.ai.winograd import transform_filters
 from aiopt.dialects.ext import to_attribute, to_ir
 from aiopt.passes.base import Pass, functions
 from aiopt.passes.rewrite import constant_value, erase_dead, make_constant
@@ -26,8 +27,9 @@ from aiopt.support.types import TensorType
 class PackWeights(Pass):
     """Before: a template kernel with a constant weight. After: @main passes the weight packed in blocks of `nr`.
 
-    The op gets the attributes pack and filters (or columns), its argument the packed type. A weight that is computed
-    at run time, which only a matmul may have, stays as it is.
+    The op gets the attributes pack and filters (or columns), its argument the packed type. Where the template has a
+    `size`, filters are transformed for tiles of it (attribute winograd). A weight that is computed at run time, which
+    only a matmul may have, stays as it is.
     """
 
     name: ClassVar[str] = "ai-pack-weights"
@@ -40,18 +42,23 @@ class PackWeights(Pass):
             name = function.name.value
             kernel = read_contraction(function, known.get(name, frozenset())) if choice is not None else None
             if choice is not None and kernel is not None and kernel.packable and kernel.root.pack is None:
-                _pack(function, kernel.root, choice[1]["nr"], sites[name], unit)
+                _pack(function, kernel.root, choice[1]["nr"], choice[1].get("size"), sites[name], unit)
         erase_dead(unit.module)
 
 
 def _pack(
-    function: func.FuncOp, root: ai.MatMulOp | ai.ConvOp, pack: int, sites: list[func.CallOp], unit: Unit
+    function: func.FuncOp,
+    root: ai.MatMulOp | ai.ConvOp,
+    pack: int,
+    winograd: int | None,
+    sites: list[func.CallOp],
+    unit: Unit,
 ) -> None:
     argument = ir.BlockArgument(weight_of(root))
     for site in sites:
         array = constant_value(site.operands[argument.arg_number], unit)
         assert array is not None, "read_contraction has asked"
-        packed, total = _packed(root, array, pack)
+        packed, total = _packed(root, array, pack, winograd)
         hint = _hint(site.operands[argument.arg_number])
         site.operation.operands[argument.arg_number] = make_constant(
             unit, packed, hint, site.location, ir.InsertionPoint(site)
@@ -61,14 +68,20 @@ def _pack(
     inputs = [value.type for value in function.arguments]
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, function.type.results))
     count = "columns" if isinstance(root, ai.MatMulOp) else "filters"
-    for key, value in (("pack", pack), (count, total)):
+    for key, value in (("pack", pack), (count, total), ("winograd", winograd)):
+        if value is None:
+            continue
         root.operation.attributes[key] = to_attribute(type(root).attribute_slots[key].kind, value)
 
 
-def _packed(root: ai.MatMulOp | ai.ConvOp, array: np.ndarray, pack: int) -> tuple[np.ndarray, int]:
+def _packed(
+    root: ai.MatMulOp | ai.ConvOp, array: np.ndarray, pack: int, winograd: int | None
+) -> tuple[np.ndarray, int]:
     """The packed weight and how many columns or filters it holds."""
     if isinstance(root, ai.MatMulOp):
         return pack_columns(array, pack), array.shape[-1]
+    if winograd is not None:
+        array = transform_filters(array, winograd)
     return pack_filters(array, root.group.value, pack), array.shape[0]
 
 
