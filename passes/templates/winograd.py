@@ -21,10 +21,12 @@ from aiopt.passes.templates.sweep import BLOCKS, ROWS
 from aiopt.passes.templates.tile_transform import operations
 from aiopt.passes.templates.winograd_tasks import Tasks, Tiles
 
-_PARTS_PER_CORE = 2
+_PARTS_PER_CORE = 4
+_FEW_TILES = 6  # for a core: it had more to do with reading the weights than with multiplying
 _PRODUCT_BYTES = 56 << 10  # of a task that all threads may have on their stack
 _INSTRUCTIONS_PER_CYCLE = 2.5  # of the transforms
 _WEIGHT_BYTES_PER_CYCLE = 7.0  # weights come from memory: a net has more of them than a cache holds
+_GATHER_INSTRUCTIONS = 8  # for each pixel of a tile at the edge of the image
 _TILE_CYCLES = 60.0  # of loops and addresses, beside what grows with channels
 
 
@@ -69,6 +71,7 @@ def _cycles(tiles: Tiles, block: Block, facts: Facts) -> float:
     positions = tiles.extent**2
     products = -(-tiles.total // block.rows) * positions * geometry.channels * steps
     vectors = before * -(-geometry.channels // lanes) + after * -(-geometry.filters // lanes)
+    vectors += _GATHER_INSTRUCTIONS * positions * -(-geometry.channels // lanes) * (1 - tiles.inside / tiles.total)
     weights = 4 * positions * geometry.channels * geometry.filters / _WEIGHT_BYTES_PER_CYCLE
     return max(products, weights) + tiles.total * (vectors / _INSTRUCTIONS_PER_CYCLE + _TILE_CYCLES)
 
@@ -83,25 +86,24 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     _, size = _size(kernel, facts)
     geometry, block = _geometry(kernel), _block(kernel, size, facts)
     tiles, nr = Tiles(geometry, size), block.vectors * facts.lanes if kernel.pack is None else kernel.pack
-    bytes_of_tile = 4 * tiles.extent**2 * geometry.channels
-    whole = tiles.total * bytes_of_tile <= facts.l2_bytes * 3 // 4
-    most = max(1, facts.l2_bytes // 2 // (bytes_of_tile + 4 * tiles.extent**2 * nr))
-    if whole:
-        parts = min(tiles.total, 4 * facts.cores)
-        chunks = -(-tiles.total * 4 * tiles.extent**2 * nr // _PRODUCT_BYTES)
+    position_bytes = 4 * tiles.extent**2
+    register_tiles = -(-tiles.total // block.rows)
+    if facts.cores > 1 and tiles.total < _FEW_TILES * facts.cores:
+        order, parts = BLOCKS, min(tiles.total, _PARTS_PER_CORE * facts.cores)
+        most, least = _PRODUCT_BYTES // (position_bytes * nr), 1
     else:
-        parts = min(-(-tiles.total // block.rows), _PARTS_PER_CORE * facts.cores)
-        chunks = parts * -(-tiles.total // (parts * most))
-    register_tiles = -(-tiles.total // (chunks * block.rows))
+        order, parts = ROWS, min(register_tiles, facts.cores)
+        most, least = facts.l2_bytes // 2 // (position_bytes * (geometry.channels + nr)), parts
+    chunks = least * -(-register_tiles // (least * max(1, most // block.rows)))
     return {
         "size": size,
         "lanes": facts.lanes,
         "fma": int(facts.fma),
         "mr": block.rows,
         "nr": nr,
-        "tiles": register_tiles * block.rows,
+        "tiles": -(-register_tiles // chunks) * block.rows,
         "parts": parts,
-        "order": BLOCKS if whole else ROWS,
+        "order": order,
     }
 
 

@@ -19,8 +19,6 @@ from aiopt.passes.templates.reduce import Columns, Rows, reduce_products
 from aiopt.passes.templates.sweep import BLOCKS
 from aiopt.passes.templates.tile_transform import transform_input, transform_output
 
-_LINE = 16  # f32 elements of a cache line
-
 
 @dataclass(frozen=True)
 class Tiles:
@@ -46,6 +44,15 @@ class Tiles:
     def total(self) -> int:
         return self.geometry.images * self.down * self.across
 
+    @property
+    def inside(self) -> int:
+        """How many of them see only pixels of the input."""
+        counts = []
+        for axis, tiles in ((self.geometry.y, self.down), (self.geometry.x, self.across)):
+            starts = [tile * self.size - axis.pad for tile in range(tiles)]
+            counts.append(sum(0 <= start <= axis.size - self.extent for start in starts))
+        return self.geometry.images * counts[0] * counts[1]
+
     def place(self, number: Index) -> tuple[ir.Value, ir.Value, ir.Value]:
         """Image, first row and first column of the result."""
         line = arith.divui(emit.index(number), emit.index(self.across))
@@ -65,8 +72,10 @@ class Matrices:
 
     @staticmethod
     def allocate(count: int, rows: int, columns: int) -> Matrices:
-        lines = -(-rows * columns // _LINE)
-        step = (lines + 1 - lines % 2) * _LINE  # an odd number of lines: what is next to each other shares no cache set
+        lines = -(-rows * columns // emit.LINE)
+        step = (
+            lines + 1 - lines % 2
+        ) * emit.LINE  # an odd number of lines: what is next to each other shares no cache set
         return Matrices(_allocate(count * step), columns, step)
 
     def at(self, matrix: Index, row: Index) -> Index:
@@ -282,12 +291,15 @@ class Tasks:
         mr, nr, fma = self.numbers["mr"], self.numbers["nr"], bool(self.numbers["fma"])
         chunks = [piece.full for piece in emit.chunks(width, self.numbers["lanes"])]
         weights = emit.mul(block, extent * extent * depth * nr)
+        first = emit.mul(chunk, self.numbers["tiles"])
+        count = emit.minimum(emit.add(self.tiles.total, emit.mul(first, -1)), self.numbers["tiles"])
 
         def position(number: Index, row: Index) -> None:
             tile = Tile((), row, 0, mr, chunks)
             at = inputs.at(number, emit.add(start, row))
             rows = Rows(inputs.buffer, at, [i * inputs.columns for i in range(mr)])
-            columns = Columns(self.weight, emit.add(weights, emit.mul(number, depth * nr)), nr, True)
+            panel = emit.add(weights, emit.mul(number, depth * nr))
+            columns = Columns(self.weight, panel, nr, True, self._ahead(panel, row))
             sums = [emit.zeros(piece) for _, piece in tile.cells()]
             sums = reduce_products(tile, range(mr), sums, depth, rows, columns, fma)
             for value, (i, piece) in zip(sums, tile.cells(), strict=True):
@@ -298,12 +310,10 @@ class Tasks:
                 position(number, row)
                 return []
 
-            emit.for_loop(0, self._rows, mr, [], rows)
+            emit.for_loop(0, count, mr, [], rows)  # the last rows may be those of no tile
             return []
 
         emit.for_loop(0, extent * extent, 1, [], product)
-        first = emit.mul(chunk, self.numbers["tiles"])
-        count = emit.minimum(emit.add(self.tiles.total, emit.mul(first, -1)), self.numbers["tiles"])
 
         def finish(number: Index, _: list[ir.Value]) -> list[ir.Value]:
             self._transform_back(products, pixels, number, width)
@@ -311,6 +321,22 @@ class Tasks:
             return []
 
         emit.for_loop(0, count, 1, [], finish)
+
+    def _ahead(self, panel: Index, row: Index) -> Index:
+        """Weights of the next position: the first products with them would wait for memory.
+
+        Each register tile fetches as many lines as there are channels, so that the first few fetch all.
+        """
+        depth, nr, mr = self._geometry.channels, self.numbers["nr"], self.numbers["mr"]
+        parts = -(-nr // emit.LINE)
+        size = self.weight.type.shape[0]
+        first = emit.minimum(emit.add(panel, depth * nr), size - parts * depth * emit.LINE)
+        part = (
+            0
+            if parts == 1
+            else emit.minimum(row // mr if isinstance(row, int) else arith.divui(row, emit.index(mr)), parts - 1)
+        )
+        return emit.add(first, emit.mul(part, depth * emit.LINE))
 
     def _transform_back(self, products: Matrices, pixels: ir.Value, row: Index, width: int) -> None:
         fma, size, extent, nr = bool(self.numbers["fma"]), self.tiles.size, self.tiles.extent, self.numbers["nr"]
