@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import product
+from dataclasses import dataclass
 
 import numpy as np
 from mlir import ir
@@ -12,35 +12,57 @@ from mlir.dialects import arith
 from aiopt.dialects.ai.winograd import matrices
 from aiopt.passes.lower.linalg.builder import constant
 from aiopt.passes.templates import emit
+from aiopt.passes.templates.emit import Chunk, Index
 
 Vectors = list[ir.Value]
-Place = tuple[int, int]  # row and column in a tile
+Load = Callable[[Index, Index], ir.Value]  # of a row and a column
+Store = Callable[[Index, Index, ir.Value], None]
 _Step = Callable[[Vectors], Vectors]
 
 
-def transform_input(size: int, load: Callable[[Place], ir.Value], store: Callable[[Place, ir.Value], None], fma: bool):
-    """B^T d B of a tile of (size + 2) x (size + 2) pixels, loaded column by column, stored row by row."""
-    matrix = matrices(size).input
-    _two_ways(matrix.shape, load, store, lambda values: _mirrored_rows(matrix, values, fma))
+@dataclass(frozen=True)
+class Transform:
+    """Transforms tiles of size x size pixels of the result, a vector at a time.
 
+    half: a flat buffer for the (size + 2) x (size + 2) vectors of a tile of which only the columns are transformed.
+    They would not fit in registers, and loops over columns and rows are a sixth of the code.
+    """
 
-def transform_output(size: int, load: Callable[[Place], ir.Value], store: Callable[[Place, ir.Value], None], fma: bool):
-    """A^T m A, a tile of size x size pixels of the result."""
-    matrix = matrices(size).output
-    _two_ways(matrix.shape, load, store, lambda values: _mirrored_columns(matrix, values, fma))
+    size: int
+    half: ir.Value
+    lanes: int
+    fma: bool
 
+    def input(self, load: Load, store: Store) -> None:
+        """B^T d B of a tile of (size + 2) x (size + 2) pixels."""
+        matrix = matrices(self.size).input
+        self._two_ways(matrix.shape, load, store, lambda values: _mirrored_rows(matrix, values, self.fma))
 
-def _two_ways(
-    shape: tuple[int, ...],
-    load: Callable[[Place], ir.Value],
-    store: Callable[[Place, ir.Value], None],
-    step: _Step,
-) -> None:
-    rows, extent = shape
-    half = [step([load((row, column)) for row in range(extent)]) for column in range(extent)]
-    for row in range(rows):
-        for column, value in enumerate(step([values[row] for values in half])):
-            store((row, column), value)
+    def output(self, load: Load, store: Store) -> None:
+        """A^T m A, a tile of size x size pixels of the result."""
+        matrix = matrices(self.size).output
+        self._two_ways(matrix.shape, load, store, lambda values: _mirrored_columns(matrix, values, self.fma))
+
+    def _two_ways(self, shape: tuple[int, ...], load: Load, store: Store, step: _Step) -> None:
+        rows, extent = shape
+        chunk = Chunk(0, self.lanes, self.lanes)
+
+        def column(at: Index, _: Vectors) -> Vectors:
+            for row, value in enumerate(step([load(row, at) for row in range(extent)])):
+                emit.store(value, self.half, self._place(row, at, extent), chunk)
+            return []
+
+        def row(at: Index, _: Vectors) -> Vectors:
+            values = [emit.load(self.half, self._place(at, column, extent), chunk) for column in range(extent)]
+            for column, value in enumerate(step(values)):
+                store(at, column, value)
+            return []
+
+        emit.for_loop(0, extent, 1, [], column)
+        emit.for_loop(0, rows, 1, [], row)
+
+    def _place(self, row: Index, column: Index, extent: int) -> Index:
+        return emit.dot([row, column], [extent * self.lanes, self.lanes])
 
 
 def _mirrored_rows(matrix: np.ndarray, values: Vectors, fma: bool) -> Vectors:
@@ -85,9 +107,8 @@ def _scaled_sum(total: ir.Value, factor: float, value: ir.Value, fma: bool) -> i
     return emit.multiply_add(value, constant(factor, value.type), total, fma)
 
 
-def operations(size: int) -> tuple[int, int]:
-    """Vector instructions for a tile of the input and of the result, loads and stores among them (an estimate)."""
+def instructions(size: int) -> tuple[int, int]:
+    """Vector instructions for a tile of the input and one of the result, loads and stores among them (an estimate)."""
     extent = size + 2
-    places = len(list(product(range(extent), range(extent))))
     step = 4 if size == 2 else 13
-    return 2 * extent * step + 4 * places, (extent + size) * step + 3 * places + 3 * size * size
+    return 2 * extent * step + 4 * extent**2, (extent + size) * step + (2 * extent + 3 * size) * size + extent**2

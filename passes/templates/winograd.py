@@ -18,8 +18,9 @@ from aiopt.passes.templates.blocking import Block, choose_block, register_blocks
 from aiopt.passes.templates.geometry import Geometry, read_geometry
 from aiopt.passes.templates.kernel import ACCUMULATOR, Contraction
 from aiopt.passes.templates.sweep import BLOCKS, ROWS
-from aiopt.passes.templates.tile_transform import operations
-from aiopt.passes.templates.winograd_tasks import Tasks, Tiles
+from aiopt.passes.templates.tile_transform import instructions
+from aiopt.passes.templates.winograd_tasks import Tasks
+from aiopt.passes.templates.winograd_tiles import Tiles
 
 _PARTS_PER_CORE = 4
 _FEW_TILES = 6  # for a core: it had more to do with reading the weights than with multiplying
@@ -64,7 +65,7 @@ def _block(kernel: Contraction, size: int, facts: Facts) -> Block:
 
 def _cycles(tiles: Tiles, block: Block, facts: Facts) -> float:
     geometry, lanes = tiles.geometry, facts.lanes
-    before, after = operations(tiles.size)
+    before, after = instructions(tiles.size)
     nr = block.vectors * lanes
     full, rest = divmod(geometry.filters, nr)
     steps = full * step_cycles(block) + (step_cycles(Block(block.rows, -(-rest // lanes))) if rest else 0)
