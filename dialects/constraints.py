@@ -2,14 +2,32 @@
 
 from typing import ClassVar
 
-from aiopt.support.types import ELEMENTS, FLOATS, INTEGERS, SIGNED
+from aiopt.dialects.values import BufferType, OpaqueType, PlainType
+from aiopt.support.types import ELEMENTS, FLOATS, INTEGERS, SIGNED, TensorType
 
 
-class AnyTensor:
+class Constraint:
+    """Base of all: what IRDL checks (`base`), and what it cannot (`holds`)."""
+
+    base: ClassVar[str]  # of the type, as `irdl.base` takes it
+    text: ClassVar[str]  # for people
+
+    @classmethod
+    def holds(cls, kind: PlainType) -> bool:
+        """True if a value may have this type."""
+        raise NotImplementedError
+
+
+class AnyTensor(Constraint):
     """A ranked tensor of static shape with any element type aiopt has."""
 
+    base = '"!builtin.tensor"'
+    text = "a tensor"
     elements: ClassVar[frozenset[str]] = ELEMENTS
-    text: ClassVar[str] = "a tensor"
+
+    @classmethod
+    def holds(cls, kind: PlainType) -> bool:
+        return isinstance(kind, TensorType) and kind.element in cls.elements
 
 
 class FloatTensor(AnyTensor):
@@ -40,11 +58,48 @@ class BoolTensor(AnyTensor):
     text = "a tensor of bools"
 
 
+class BitTensor(AnyTensor):
+    """Elements bool or integer."""
+
+    elements = INTEGERS | {"i1"}
+    text = "a tensor of bools or integers"
+
+
+class IntegerTensor(AnyTensor):
+    """Elements integer."""
+
+    elements = INTEGERS
+    text = "a tensor of integers"
+
+
 class IndexTensor(AnyTensor):
     """Elements i32 or i64, to count positions with."""
 
     elements = frozenset({"i32", "i64"})
     text = "a tensor of i32 or i64"
+
+
+class AnyMemRef(Constraint):
+    """A ranked memref of static shape and layout with any element type aiopt has, in one of some memory spaces."""
+
+    base = '"!builtin.memref"'
+    text = "a memref"
+    elements: ClassVar[frozenset[str]] = ELEMENTS
+    spaces: ClassVar[frozenset[str]]  # as MLIR spells them; "" is the one of memrefs that name none
+
+    @classmethod
+    def holds(cls, kind: PlainType) -> bool:
+        return isinstance(kind, BufferType) and kind.element in cls.elements and kind.space in cls.spaces
+
+
+class Opaque(Constraint):
+    """A type without parameters that a dialect of ours declares."""
+
+    spelling: ClassVar[str]  # `!npu.token`
+
+    @classmethod
+    def holds(cls, kind: PlainType) -> bool:
+        return kind == OpaqueType(cls.spelling)
 
 
 class NarrowTensor(AnyTensor):

@@ -15,7 +15,7 @@ The surface follows upstream's `mlir.dialects.ext` (LLVM 23), which the 22.1.8 w
         def reference(input: np.ndarray) -> np.ndarray: ...  # what the op means
 
 `infer` and `reference` take the operands in order (an absent optional is None, a sequence is a list) and the
-attributes as keywords, as Python values.
+attributes as keywords, as Python values. Types are `PlainType`s: TensorType, BufferType for a memref, or OpaqueType.
 
 IRDL of 22.1.8 unifies the types of a variadic operand, so `Sequence[Operand[T]]` is declared as MAX_VARIADIC
 optional slots with a constraint each.
@@ -23,9 +23,8 @@ optional slots with a constraint each.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, get_origin
+from typing import Any, ClassVar
 
 import numpy as np
 from mlir import ir
@@ -33,31 +32,41 @@ from mlir.dialects import irdl
 from mlir.dialects._ods_common import _cext
 
 from aiopt.dialects import segments
-from aiopt.dialects.irdl_text import operation_text
-from aiopt.dialects.slots import MAX_VARIADIC, Attribute, Operand, Result, Slot, check_slot, read_slot
+from aiopt.dialects.irdl_text import dialect_text, operation_text
+from aiopt.dialects.slots import MAX_VARIADIC, Attribute, Operand, Result, Slot, check_slot, read_slots
 from aiopt.dialects.values import (
+    BufferType,
+    OpaqueType,
+    PlainType,
+    buffer_type,
     check_attribute,
     dense_array,
     describe,
     from_attribute,
+    ir_type,
     map_arrays,
     node_names,
+    plain_type,
     signature,
+    spell,
     to_attribute,
     to_ir,
     type_of,
     widened,
 )
-from aiopt.support.errors import IRError
+from aiopt.support.errors import IRError, PluginError
 from aiopt.support.types import LOW_FLOATS, TensorType
 
 __all__ = [
     "MAX_VARIADIC",
+    "BufferType",
     "Dialect",
+    "OpaqueType",
     "Operand",
     "Operation",
     "Result",
     "Slot",
+    "buffer_type",
     "check_attribute",
     "check_slot",
     "dense_array",
@@ -65,19 +74,23 @@ __all__ = [
     "from_attribute",
     "node_names",
     "operations",
+    "tensor_namespaces",
     "to_attribute",
     "to_ir",
     "type_of",
     "verify",
 ]
 
-_namespaces: set[str] = set()  # of all dialects defined here
+_defined: dict[str, type[Dialect]] = {}  # all dialects, by namespace
 
 
 class Dialect:
     """Base of a dialect class. A subclass gets `Operation`, the base class of its ops, and `operations`."""
 
+    on_tensors: ClassVar[bool] = False  # its ops may stand at levels graph and kernels, where the nets are
     namespace: ClassVar[str]
+    types: ClassVar[tuple[str, ...]] = ()  # names of those it has, all without parameters
+    attributes: ClassVar[tuple[str, ...]] = ()
     operations: ClassVar[dict[str, type[Operation]]]
     Operation: ClassVar[type[Operation]]
 
@@ -85,9 +98,11 @@ class Dialect:
         parts = cls.__module__.split(".")
         if name not in parts[1:]:
             raise TypeError(f"{cls}: MLIR finds op classes by name, so define it in or below a module <package>.{name}")
+        if name in _defined:
+            raise PluginError(f"two dialects are called {name}: {_title(_defined[name])} and {_title(cls)}")
         view = type(cls.__name__, (_cext.ir.Dialect,), {"DIALECT_NAMESPACE": name})
         cls.namespace = name
-        _namespaces.add(name)
+        _defined[name] = cls
         cls.operations = {}
         cls.Operation = type("Operation", (Operation,), {"dialect": cls, "view": _cext.register_dialect(view)})
         _cext.globals.append_dialect_search_prefix(".".join(parts[: parts.index(name, 1)]))
@@ -104,8 +119,8 @@ class Dialect:
     @classmethod
     def irdl(cls) -> str:
         """The dialect as IRDL text that `mlir-opt --irdl-file=` loads."""
-        body = "\n".join(op.irdl() for op in cls.operations.values())
-        return f"irdl.dialect @{cls.namespace} {{\n{body}\n}}\n"
+        operations = [op.irdl() for op in cls.operations.values()]
+        return dialect_text(cls.namespace, cls.types, cls.attributes, operations)
 
 
 class Operation(ir.OpView):
@@ -118,7 +133,7 @@ class Operation(ir.OpView):
     attribute_slots: ClassVar[dict[str, Attribute]] = {}
     traits: ClassVar[frozenset[Any]] = frozenset()
 
-    infer: ClassVar[Callable[..., TensorType | tuple[TensorType, ...]]]
+    infer: ClassVar[Callable[..., Any]]  # a PlainType or a tuple of them
     reference: ClassVar[Callable[..., Any]]
 
     def __init_subclass__(cls, name: str | None = None) -> None:
@@ -135,7 +150,7 @@ class Operation(ir.OpView):
     def __init__(
         self,
         *operands: Any,
-        results: Sequence[TensorType] | None = None,
+        results: Sequence[PlainType] | None = None,
         loc: ir.Location | None = None,
         ip: ir.InsertionPoint | None = None,
         **attributes: Any,
@@ -144,7 +159,7 @@ class Operation(ir.OpView):
         Python values; result types are inferred unless given. Raises IRError if they do not fit."""
         cls = type(self)
         operands = operands + (None,) * (len(cls.operand_slots) - len(operands))
-        types = [[type_of(v) for v in o] if isinstance(o, (list, tuple)) else o and type_of(o) for o in operands]
+        types = map_arrays(plain_type, operands)
         attributes = {**cls.defaults(*types, **attributes), **attributes}
         if results is None:
             results = cls.infer_types(*types, **attributes)
@@ -159,7 +174,7 @@ class Operation(ir.OpView):
             None,
             None,
             attributes=built,
-            results=[to_ir(t) for t in results],
+            results=[ir_type(t) for t in results],
             operands=flat,
             successors=None,
             regions=None,
@@ -178,7 +193,7 @@ class Operation(ir.OpView):
         return 0
 
     @classmethod
-    def infer_types(cls, *operands: Any, **attributes: Any) -> tuple[TensorType, ...]:
+    def infer_types(cls, *operands: Any, **attributes: Any) -> tuple[Any, ...]:
         """`infer`, always as a tuple; a ValueError becomes an IRError that names the op."""
         try:
             types = cls.infer(*operands, **attributes)
@@ -229,11 +244,11 @@ class Operation(ir.OpView):
                 check_slot(name, "operand", slot, value)
         for slot, value in zip(self.result_slots, self.operation.results, strict=True):
             check_slot(name, "result", slot, value)
-        types = [[type_of(v) for v in g] if isinstance(g, list) else g and type_of(g) for g in groups]
+        types = map_arrays(plain_type, groups)
         expected = self.infer_types(*types, **self.python_attributes())
         for slot, value, want in zip(self.result_slots, self.operation.results, expected, strict=True):
-            if (have := type_of(value)) != want:
-                raise IRError(f"{name}: result '{slot.name}' has type tensor<{have}>, but must have tensor<{want}>")
+            if (have := plain_type(value)) != want:
+                raise IRError(f"{name}: result '{slot.name}' has type {spell(have)}, but must have {spell(want)}")
 
     @classmethod
     def irdl(cls) -> str:
@@ -261,7 +276,7 @@ def verify(module: ir.Module) -> None:
 
     def visit(op: ir.Operation) -> ir.WalkResult:  # far cheaper than making an OpView of every op
         if (name := op.name) not in others:
-            (found.append(op) if name.partition(".")[0] in _namespaces else others.add(name))
+            (found.append(op) if name.partition(".")[0] in _defined else others.add(name))
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
@@ -278,6 +293,15 @@ def verify(module: ir.Module) -> None:
                     raise IRError(f"{error} (at {describe(op.location)})") from error
 
 
+def tensor_namespaces() -> frozenset[str]:
+    """The dialects whose ops may stand at levels graph and kernels."""
+    return frozenset(name for name, cls in _defined.items() if cls.on_tensors)
+
+
+def _title(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
 def _attribute_property(key: str, declared: Attribute) -> property:
     if declared.optional:
         return property(lambda self: self.operation.attributes.get(key))
@@ -286,20 +310,10 @@ def _attribute_property(key: str, declared: Attribute) -> property:
 
 def _read_body(cls: type[Operation]) -> None:
     """Turn the annotations of a class body into slots, attribute types and accessors."""
-    operands: list[Slot] = []
-    results: list[Slot] = []
-    attributes: dict[str, Attribute] = {}
-    for name, hint in inspect.get_annotations(cls, eval_str=True).items():
-        if get_origin(hint) is ClassVar:
-            continue
-        slot, target = read_slot(name, hint)
-        if isinstance(slot, Attribute):
-            attributes[name] = slot
-            setattr(cls, name, _attribute_property(name, slot))
-        else:
-            (operands if target is Operand else results).append(slot)
-    cls.operand_slots, cls.result_slots, cls.attribute_slots = tuple(operands), tuple(results), attributes
-    for index, slot in enumerate(operands):
+    cls.operand_slots, cls.result_slots, cls.attribute_slots = read_slots(cls)
+    for name, declared in cls.attribute_slots.items():
+        setattr(cls, name, _attribute_property(name, declared))
+    for index, slot in enumerate(cls.operand_slots):
         setattr(cls, slot.name, property(lambda self, i=index: self.operand_groups()[i]))
-    for index, slot in enumerate(results):
+    for index, slot in enumerate(cls.result_slots):
         setattr(cls, slot.name, property(lambda self, i=index: self.operation.results[i]))

@@ -7,6 +7,12 @@ from collections.abc import Mapping, Sequence
 from aiopt.dialects.slots import IRDL_ATTRIBUTE, Attribute, Slot
 
 
+def dialect_text(name: str, types: Sequence[str], attributes: Sequence[str], operations: Sequence[str]) -> str:
+    """An `irdl.dialect` of types and attributes without parameters and of the texts of operations."""
+    declared = [f"  irdl.type @{kind}" for kind in types] + [f"  irdl.attribute @{kind}" for kind in attributes]
+    return "\n".join([f"irdl.dialect @{name} {{", *declared, *operations, "}", ""])
+
+
 def operation_text(
     name: str, operands: Sequence[Slot], results: Sequence[Slot], attributes: Mapping[str, Attribute]
 ) -> str:
@@ -14,7 +20,7 @@ def operation_text(
     lines: list[str] = []
 
     def constraint(base: str) -> str:
-        lines.append(f'    %{len(lines)} = irdl.base "{base}"')
+        lines.append(f"    %{len(lines)} = irdl.base {base}")
         return f"%{len(lines) - 1}"
 
     def slots(declared: Sequence[Slot]) -> str:
@@ -22,7 +28,7 @@ def operation_text(
         for slot in declared:
             names = [f"{slot.name}_{i}" for i in range(slot.width)] if slot.kind == "variadic" else [slot.name]
             optional = "" if slot.kind == "single" else "optional "
-            parts += [f"{name}: {optional}{constraint('!builtin.tensor')}" for name in names]
+            parts += [f"{name}: {optional}{constraint(slot.constraint.base)}" for name in names]
         return ", ".join(parts)
 
     operand_list, result_list = slots(operands), slots(results)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, Union, get_args, get_origin
 
 from mlir import ir
 
-from aiopt.dialects.constraints import AnyTensor
-from aiopt.dialects.values import type_of
+from aiopt.dialects.constraints import Constraint
+from aiopt.dialects.values import plain_type, spell
 from aiopt.support.errors import IRError
 
 MAX_VARIADIC = 8
@@ -32,13 +33,13 @@ else:
 
 
 IRDL_ATTRIBUTE: dict[type, str] = {
-    ir.IntegerAttr: "#builtin.integer",
-    ir.BoolAttr: "#builtin.integer",
-    ir.FloatAttr: "#builtin.float",
-    ir.StringAttr: "#builtin.string",
-    ir.TypeAttr: "#builtin.type",
-    ir.DenseI64ArrayAttr: "#builtin.dense_array",
-    ir.DenseF64ArrayAttr: "#builtin.dense_array",
+    ir.IntegerAttr: '"#builtin.integer"',
+    ir.BoolAttr: '"#builtin.integer"',
+    ir.FloatAttr: '"#builtin.float"',
+    ir.StringAttr: '"#builtin.string"',
+    ir.TypeAttr: '"#builtin.type"',
+    ir.DenseI64ArrayAttr: '"#builtin.dense_array"',
+    ir.DenseF64ArrayAttr: '"#builtin.dense_array"',
 }
 
 
@@ -47,7 +48,7 @@ class Slot:
     """One declared operand or result."""
 
     name: str
-    constraint: type[AnyTensor]
+    constraint: type[Constraint]
     kind: str = "single"  # single, optional or variadic
 
     @property
@@ -64,7 +65,23 @@ class Attribute:
     optional: bool = False
 
 
-def read_slot(name: str, hint: Any) -> tuple[Slot | Attribute, Any]:
+def read_slots(cls: type) -> tuple[tuple[Slot, ...], tuple[Slot, ...], dict[str, Attribute]]:
+    """The operands, results and attributes that the annotations of a class declare."""
+    operands: list[Slot] = []
+    results: list[Slot] = []
+    attributes: dict[str, Attribute] = {}
+    for name, hint in inspect.get_annotations(cls, eval_str=True).items():
+        if get_origin(hint) is ClassVar:
+            continue
+        slot, target = _read_slot(name, hint)
+        if isinstance(slot, Attribute):
+            attributes[name] = slot
+        else:
+            (operands if target is Operand else results).append(slot)
+    return tuple(operands), tuple(results), attributes
+
+
+def _read_slot(name: str, hint: Any) -> tuple[Slot | Attribute, Any]:
     """What an annotation declares, and Operand, Result or None for an attribute. Raises TypeError otherwise."""
     origin, args = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType) and args[0] in IRDL_ATTRIBUTE:
@@ -82,6 +99,6 @@ def read_slot(name: str, hint: Any) -> tuple[Slot | Attribute, Any]:
 
 def check_slot(op: str, what: str, slot: Slot, value: ir.Value) -> None:
     """Hold an operand or result against the constraint of its slot. Raises IRError naming op and slot."""
-    kind = type_of(value)
-    if kind.element not in slot.constraint.elements:
-        raise IRError(f"{op}: {what} '{slot.name}' must be {slot.constraint.text}, but is tensor<{kind}>")
+    kind = plain_type(value)
+    if not slot.constraint.holds(kind):
+        raise IRError(f"{op}: {what} '{slot.name}' must be {slot.constraint.text}, but is {spell(kind)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,64 @@ _ATTRIBUTE_TEXT: dict[type, str] = {
 }
 
 
+@dataclass(frozen=True)
+class BufferType:
+    """A memref as a plain value: strides and offset in elements, the memory space as MLIR spells it ("" for none)."""
+
+    shape: tuple[int, ...]
+    element: str
+    strides: tuple[int, ...]
+    offset: int
+    space: str
+
+    @property
+    def tensor(self) -> TensorType:
+        """What is in it, without where it is."""
+        return TensorType(self.shape, self.element)
+
+    def __str__(self) -> str:
+        return f"memref<{self.tensor}{f', {self.space}' if self.space else ''}>"
+
+
+@dataclass(frozen=True)
+class OpaqueType:
+    """Any other type, by its spelling."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+PlainType = TensorType | BufferType | OpaqueType
+
+
+def plain_type(value: ir.Value | ir.Type) -> PlainType:
+    """The type of a value as a plain value. Raises IRError for tensors and memrefs that are dynamic or unranked."""
+    kind = value if isinstance(value, ir.Type) else value.type
+    if isinstance(kind, (ir.RankedTensorType, ir.UnrankedTensorType)):
+        return type_of(kind)
+    return buffer_type(kind) if isinstance(kind, (ir.MemRefType, ir.UnrankedMemRefType)) else OpaqueType(str(kind))
+
+
+def buffer_type(value: ir.Value | ir.Type) -> BufferType:
+    """The BufferType of a value or type. Raises IRError unless it is a ranked memref of static shape and layout."""
+    kind = value if isinstance(value, ir.Type) else value.type
+    if isinstance(kind, ir.MemRefType) and kind.has_static_shape:
+        strides, offset = kind.get_strides_and_offset()
+        dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
+        if dynamic not in (*strides, offset):
+            space = kind.memory_space
+            spelled = "" if space is None else str(space)
+            return BufferType(tuple(kind.shape), str(kind.element_type), tuple(strides), offset, spelled)
+    raise IRError(f"expected a ranked memref of static shape and layout, got {kind}")
+
+
+def spell(kind: PlainType) -> str:
+    """A type as MLIR would write it."""
+    return f"tensor<{kind}>" if isinstance(kind, TensorType) else str(kind)
+
+
 def type_of(value: ir.Value | ir.Type) -> TensorType:
     """The TensorType of a value or type. Raises IRError unless it is a ranked tensor of static shape."""
     kind = value if isinstance(value, ir.Type) else value.type
@@ -36,6 +95,13 @@ def type_of(value: ir.Value | ir.Type) -> TensorType:
 def to_ir(kind: TensorType) -> ir.RankedTensorType:
     """The ranked tensor type in the current context."""
     return ir.RankedTensorType.get(list(kind.shape), ir.Type.parse(kind.element))
+
+
+def ir_type(kind: PlainType) -> ir.Type:
+    """Any plain type in the current context. Raises IRError for memrefs: views of them come from upstream's ops."""
+    if isinstance(kind, BufferType):
+        raise IRError(f"no op here makes a {kind}")
+    return to_ir(kind) if isinstance(kind, TensorType) else ir.Type.parse(kind.text)
 
 
 def from_attribute(attribute: ir.Attribute) -> Any:
@@ -66,9 +132,12 @@ def to_attribute(kind: type, value: Any) -> ir.Attribute:
 
 def dense_array(attribute: ir.DenseElementsAttr, kind: TensorType) -> np.ndarray:
     """The values of a dense attribute. Raises IRError for bf16 whose elements differ, which MLIR shows to nobody."""
-    if kind.element == "bf16":
-        if not attribute.is_splat:
-            raise IRError(f"a constant tensor<{kind}> whose elements differ must be an ai.constant, not arith.constant")
+    if kind.element == "bf16" and not attribute.is_splat:
+        raise IRError(f"a constant tensor<{kind}> whose elements differ must be an ai.constant, not arith.constant")
+    if attribute.is_splat and kind.element in (
+        "bf16",
+        "i1",
+    ):  # MLIR's buffer of equal bools is a byte, whatever it says
         value: Any = attribute.get_splat_value()
         return np.full(kind.shape, value.value, kind.dtype)
     array = np.asarray(attribute)  # pyright: ignore[reportArgumentType, reportCallIssue]: it has the buffer protocol

@@ -68,7 +68,8 @@ def _type(weights: WeightStore, key: str, file: str) -> str:
 
 def _in_memory(kind: TensorType, module: ir.Module) -> list[str]:
     """The types of values that have this one from level TENSOR on, where bool and unsigned integers are no more."""
-    if module.operation.attributes.get("ai.level") in map(ir.StringAttr.get, ("graph", "kernels")):
+    level = module.operation.attributes.get("ai.level")
+    if isinstance(level, ir.StringAttr) and level.value in ("graph", "kernels"):
         return []
     return [str(TensorType(kind.shape, element)) for element in elements_stored_as(kind.element)]
 

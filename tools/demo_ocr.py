@@ -30,7 +30,8 @@ from aiopt.tools.aiopt import save_reproducer
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from aiopt.runtime.net import CompiledNet
+    from aiopt.runtime.base import Net
+    from aiopt.staged import StagedNet
 
 RECOGNISER = WheelFile(
     project="rapidocr-onnxruntime",
@@ -59,7 +60,7 @@ def render_line(text: str, size: int = 28) -> Image:
         raise OptionError(f"the font size must be from {MIN_SIZE} to {MAX_SIZE}, not {size}")
     font = ImageFont.load_default(size)
     right = font.getbbox(text)[2]
-    ascent, descent = font.getmetrics()
+    ascent, descent = font.getmetrics()  # pyright: ignore[reportAttributeAccessIssue]
     image = Image.new("L", (int(right) + 2 * MARGIN, HEIGHT), color=255)
     ImageDraw.Draw(image).text((MARGIN, (HEIGHT - ascent - descent) // 2), text, fill=0, font=font)
     return image
@@ -97,7 +98,7 @@ def decode_ctc(probabilities: np.ndarray, letters: Sequence[str]) -> str:
         raise InputError(f"the model has {probabilities.shape[-1]} classes, its alphabet {len(letters)} letters")
     best = probabilities.argmax(axis=-1)
     is_new = np.concatenate([[True], best[1:] != best[:-1]])
-    return "".join(letters[index] for index in best[is_new & (best != 0)])
+    return "".join(str(letters[index]) for index in best[is_new & (best != 0)])
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ class Options:
     image: Path | None
 
 
-def demo(options: Options, compile_model: Callable[..., CompiledNet]) -> None:
+def demo(options: Options, compile_model: Callable[..., Net | StagedNet]) -> None:
     """Render, compile, run, compare and print. Raises CompileError if the numbers are not ONNX Runtime's."""
     image = render_line(options.text, options.size)
     if options.image:
@@ -137,7 +138,7 @@ def demo(options: Options, compile_model: Callable[..., CompiledNet]) -> None:
         raise CompileError(f"the outputs differ from ONNX Runtime's by more than {TOLERANCE:.0e}: please report this")
 
 
-def _time(net: CompiledNet, array: np.ndarray, repeat: int) -> tuple[np.ndarray, float]:
+def _time(net: Net | StagedNet, array: np.ndarray, repeat: int) -> tuple[np.ndarray, float]:
     """One output and the median seconds per run; the first run is not counted."""
     output = net(array)[0]
     seconds = []

@@ -30,6 +30,13 @@ def check_bias(bias: TensorType | None, element: str, acc: str) -> None:
         raise ValueError(f"the operands must have one element type (bias: {bias.element}, others: {element})")
 
 
+def result_element(to: str | None, element: str, acc: str) -> str:
+    """The element type of a contraction's result: that of the operands, or with `to` that of the sums as they are."""
+    if to is not None and to != acc:
+        raise ValueError(f"to must be the type of the sums, {acc}, or absent, but is {to}")
+    return to or element
+
+
 def check_axis(axis: int, rank: int) -> None:
     """`axis` counts from the front and is in range."""
     if not 0 <= axis < rank:
@@ -44,7 +51,7 @@ def check_axes(axes: Sequence[int], rank: int) -> None:
         raise ValueError(f"axes must rise strictly, but are {list(axes)}")
 
 
-def check_length(name: str, values: Sequence[int], length: int) -> None:
+def check_length(name: str, values: Sequence[int] | Sequence[float], length: int) -> None:
     """An attribute has one number per dimension it speaks of."""
     if len(values) != length:
         raise ValueError(f"{name} must have {length} numbers, but has {len(values)}")

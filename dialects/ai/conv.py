@@ -14,6 +14,7 @@ from aiopt.dialects.ai.checks import (
     check_same_element,
     conv_shape,
     default_accumulator,
+    result_element,
 )
 from aiopt.dialects.ai.dialect import AiDialect, Trait
 from aiopt.dialects.ai.numerics import convolve, pad, quiet
@@ -21,6 +22,8 @@ from aiopt.dialects.ai.packing import (
     array_channels_first,
     array_in_layout,
     channels_first,
+    check_interleave,
+    deinterleaved,
     in_layout,
     packed_filters,
     unpack_filters,
@@ -58,9 +61,11 @@ class ConvOp(AiDialect.Operation, name="conv"):
     Shapes: input [N, C, *spatial], weight [O, C/group, *kernel], bias [O] (optional) -> out [N, O, *counts], where
     counts = (begin + size + end - ((kernel - 1) * dilation + 1)) // stride + 1. pads: all begins, then all ends.
     With `layout` = "channels_last", input and out are [N, *spatial, C]. With `pack` = nr and `filters` = O, weight is
-    [blocks, *kernel, C/group, nr] (see packing.py). With `winograd` = m, 2 or 4, too, it holds 3x3 filters transformed
-    for tiles of m x m pixels, [blocks, m + 2, m + 2, C, nr] (see winograd.py); strides and dilations are 1.
-    Types: floats, the same for all; sums are kept in `acc` (default f32, f64 for f64), which the bias may have too.
+    [blocks, *kernel, C/group, nr], in pairs with `interleave` (see packing.py). With `winograd` = m, 2 or 4, it holds
+    3x3 filters transformed for tiles of m x m pixels, [blocks, m + 2, m + 2, C, nr] (see winograd.py); strides and
+    dilations are 1.
+    Types: floats, the same for all; sums are kept in `acc` (default f32, f64 for f64), which the bias may have too, and
+    which `to` gives as result.
     Errors: ranks, channels or groups that do not fit; a window larger than the padded input; acc too narrow.
     Source: ONNX Conv-11 (auto_pad and negative pads are the importer's work).
     """
@@ -74,9 +79,11 @@ class ConvOp(AiDialect.Operation, name="conv"):
     dilations: ir.DenseI64ArrayAttr
     group: ir.IntegerAttr
     acc: ir.TypeAttr
+    to: ir.TypeAttr | None
     layout: ir.StringAttr | None
     pack: ir.IntegerAttr | None
     filters: ir.IntegerAttr | None
+    interleave: ir.IntegerAttr | None
     winograd: ir.IntegerAttr | None
     out: Result[FloatTensor]
 
@@ -94,22 +101,25 @@ class ConvOp(AiDialect.Operation, name="conv"):
         *,
         group: int,
         acc: str,
+        to: str | None = None,
         layout: str | None = None,
         pack: int | None = None,
         filters: int | None = None,
+        interleave: int | None = None,
         winograd: int | None = None,
         **window: list[int],
     ) -> TensorType:
         input, weight = channels_first(input, layout), _plain_filters(weight, group, pack, filters, winograd)
         if winograd is not None and {*window["strides"], *window["dilations"]} != {1}:
             raise ValueError("winograd takes strides and dilations of 1")
+        check_interleave(interleave, pack, weight.shape[1] if weight.rank > 1 else 0)
         check_same_element(input=input, weight=weight)
         check_accumulator(acc, input.element)
         check_bias(bias, input.element, acc)
         shape = conv_shape(input, weight, group, window)
         if bias is not None and bias.shape != shape[1:2]:
             raise ValueError(f"the bias must have the shape [{shape[1]}], but has {list(bias.shape)}")
-        return in_layout(input.with_shape(*shape), layout)
+        return in_layout(TensorType(tuple(shape), result_element(to, input.element, acc)), layout)
 
     @staticmethod
     @quiet
@@ -123,21 +133,23 @@ class ConvOp(AiDialect.Operation, name="conv"):
         dilations: list[int],
         group: int,
         acc: str,
+        to: str | None = None,
         layout: str | None = None,
         pack: int | None = None,
         filters: int | None = None,
+        interleave: int | None = None,
         winograd: int | None = None,
     ) -> np.ndarray:
         input = array_channels_first(input, layout)
         if pack is not None and filters is not None:
-            weight = unpack_filters(weight, filters, group)
+            weight = unpack_filters(weight if interleave is None else deinterleaved(weight), filters, group)
         if winograd is not None:
             weight = restore_filters(weight, winograd)
         wide = numpy_dtype(acc)
         padded = pad(input.astype(wide), pads, 0)
         sums = convolve(padded, weight.astype(wide), strides=strides, dilations=dilations, group=group)
         out = sums if bias is None else sums + bias.astype(wide).reshape(-1, *[1] * (sums.ndim - 2))
-        return array_in_layout(out.astype(input.dtype), layout)
+        return array_in_layout(out.astype(numpy_dtype(to) if to else input.dtype), layout)
 
     @staticmethod
     def flops(input: TensorType, weight: TensorType, bias: TensorType | None, **attributes: Any) -> int:

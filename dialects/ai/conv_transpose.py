@@ -5,7 +5,14 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
-from aiopt.dialects.ai.checks import check_accumulator, check_at_least, check_bias, check_length, check_same_element
+from aiopt.dialects.ai.checks import (
+    check_accumulator,
+    check_at_least,
+    check_bias,
+    check_length,
+    check_same_element,
+    result_element,
+)
 from aiopt.dialects.ai.dialect import AiDialect, Trait
 from aiopt.dialects.ai.numerics import quiet
 from aiopt.dialects.constraints import FloatTensor
@@ -21,7 +28,7 @@ class ConvTransposeOp(AiDialect.Operation, name="conv_transpose"):
     Shapes: input [N, C, *spatial], weight [C, O/group, *kernel], bias [O] (optional) -> out [N, O, *counts], where
     counts = (size - 1) * stride + (kernel - 1) * dilation + 1 + output_pad - begin - end. pads: all begins, then all
     ends; output_pads: what the end has more than windows reach.
-    Types: floats, the same for all; sums are kept in `acc` (default f32, f64 for f64).
+    Types: floats, the same for all; sums are kept in `acc` (default f32, f64 for f64), which `to` gives as result.
     Errors: ranks, channels or groups that do not fit; nothing left of a dimension; acc too narrow.
     Source: ONNX ConvTranspose-11 (auto_pad, output_shape and negative pads are the importer's work).
     """
@@ -36,6 +43,7 @@ class ConvTransposeOp(AiDialect.Operation, name="conv_transpose"):
     dilations: ir.DenseI64ArrayAttr
     group: ir.IntegerAttr
     acc: ir.TypeAttr
+    to: ir.TypeAttr | None
     out: Result[FloatTensor]
 
     @classmethod
@@ -56,6 +64,7 @@ class ConvTransposeOp(AiDialect.Operation, name="conv_transpose"):
         dilations: list[int],
         group: int,
         acc: str,
+        to: str | None = None,
     ) -> TensorType:
         check_same_element(input=input, weight=weight)
         check_accumulator(acc, input.element)
@@ -82,7 +91,7 @@ class ConvTransposeOp(AiDialect.Operation, name="conv_transpose"):
             if min(size, kernel) < 1 or full - pads[i] - pads[rank + i] < 1:
                 raise ValueError(f"spatial dimension {i}: nothing is left of {full} elements after pads {pads}")
             counts.append(full - pads[i] - pads[rank + i])
-        return input.with_shape(input.shape[0], filters, *counts)
+        return TensorType((input.shape[0], filters, *counts), result_element(to, input.element, acc))
 
     @staticmethod
     @quiet
@@ -97,6 +106,7 @@ class ConvTransposeOp(AiDialect.Operation, name="conv_transpose"):
         dilations: list[int],
         group: int,
         acc: str,
+        to: str | None = None,
     ) -> np.ndarray:
         wide, rank = numpy_dtype(acc), input.ndim - 2
         spatial, kernel = input.shape[2:], weight.shape[2:]
@@ -117,7 +127,7 @@ class ConvTransposeOp(AiDialect.Operation, name="conv_transpose"):
         out = out[(slice(None), slice(None), *kept)]
         if bias is not None:
             out = out + bias.astype(wide).reshape(-1, *[1] * rank)
-        return np.ascontiguousarray(out.astype(input.dtype))
+        return np.ascontiguousarray(out.astype(numpy_dtype(to) if to else input.dtype))
 
     @staticmethod
     def flops(input: TensorType, weight: TensorType, bias: TensorType | None, **attributes: Any) -> int:

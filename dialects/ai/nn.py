@@ -13,11 +13,14 @@ from aiopt.dialects.ai.checks import (
     check_same_element,
     default_accumulator,
     product_shape,
+    result_element,
 )
 from aiopt.dialects.ai.dialect import AiDialect, Trait
 from aiopt.dialects.ai.numerics import quiet, widen
 from aiopt.dialects.ai.packing import (
     channels_first,
+    check_interleave,
+    deinterleaved,
     packed_columns,
     unpack_columns,
 )
@@ -30,8 +33,9 @@ class MatMulOp(AiDialect.Operation, name="matmul"):
     """Multiply matrices.
 
     Shapes: lhs [..., m, k], rhs [..., k, n] -> out [..., m, n]; leading dimensions broadcast.
-    With `pack` = nr and `columns` = n, rhs is [..., ceil(n / nr), k, nr] (see packing.py).
-    Types: floats, the same for all; sums are kept in `acc` (default f32, f64 for f64).
+    With `pack` = nr and `columns` = n, rhs is [..., ceil(n / nr), k, nr], in pairs with `interleave`
+    (see packing.py).
+    Types: floats, the same for all; sums are kept in `acc` (default f32, f64 for f64), which `to` gives as result.
     Errors: rank below 2; differing k or element types; leading dimensions that do not broadcast; acc too narrow.
     Source: ONNX MatMul-13 (operands of rank 1 are the importer's work).
     """
@@ -40,8 +44,10 @@ class MatMulOp(AiDialect.Operation, name="matmul"):
     lhs: Operand[FloatTensor]
     rhs: Operand[FloatTensor]
     acc: ir.TypeAttr
+    to: ir.TypeAttr | None
     pack: ir.IntegerAttr | None
     columns: ir.IntegerAttr | None
+    interleave: ir.IntegerAttr | None
     out: Result[FloatTensor]
 
     @classmethod
@@ -50,7 +56,14 @@ class MatMulOp(AiDialect.Operation, name="matmul"):
 
     @staticmethod
     def infer(
-        lhs: TensorType, rhs: TensorType, *, acc: str, pack: int | None = None, columns: int | None = None
+        lhs: TensorType,
+        rhs: TensorType,
+        *,
+        acc: str,
+        to: str | None = None,
+        pack: int | None = None,
+        columns: int | None = None,
+        interleave: int | None = None,
     ) -> TensorType:
         check_packing("columns", pack, columns)
         if pack is not None and columns is not None:
@@ -59,19 +72,27 @@ class MatMulOp(AiDialect.Operation, name="matmul"):
             plain = rhs.with_shape(*rhs.shape[:-3], rhs.shape[-2], columns)
             check_packed_type("rhs", rhs, packed_columns(plain, pack))
             rhs = plain
+        check_interleave(interleave, pack, rhs.shape[-2] if rhs.rank > 1 else 0)
         check_same_element(lhs=lhs, rhs=rhs)
         check_accumulator(acc, lhs.element)
-        return lhs.with_shape(*product_shape(lhs, rhs))
+        return TensorType(tuple(product_shape(lhs, rhs)), result_element(to, lhs.element, acc))
 
     @staticmethod
     @quiet
     def reference(
-        lhs: np.ndarray, rhs: np.ndarray, *, acc: str, pack: int | None = None, columns: int | None = None
+        lhs: np.ndarray,
+        rhs: np.ndarray,
+        *,
+        acc: str,
+        to: str | None = None,
+        pack: int | None = None,
+        columns: int | None = None,
+        interleave: int | None = None,
     ) -> np.ndarray:
         if pack is not None and columns is not None:
-            rhs = unpack_columns(rhs, columns)
+            rhs = unpack_columns(rhs if interleave is None else deinterleaved(rhs), columns)
         wide = numpy_dtype(acc)
-        return np.matmul(lhs.astype(wide), rhs.astype(wide)).astype(lhs.dtype)
+        return np.matmul(lhs.astype(wide), rhs.astype(wide)).astype(numpy_dtype(to) if to else lhs.dtype)
 
     @staticmethod
     def flops(lhs: TensorType, rhs: TensorType, **attributes: Any) -> int:

@@ -3,6 +3,8 @@
 `layout` = "channels_last": activations are [N, *spatial, C]; absent: [N, C, *spatial].
 `pack` = nr: weights are in blocks of nr output columns (or filters), as a register-blocked kernel reads them, the last
 block filled with zeros; absent: as the op's text says.
+`interleave` = 2, only with `pack`: of a block of packed weights, two neighbouring rows along the sums stand element by
+element side by side, as instructions that sum pairs read them: row 0 and 1 of column 0, of column 1, and so on.
 """
 
 from __future__ import annotations
@@ -44,6 +46,26 @@ def array_channels_first(array: np.ndarray, layout: str | None) -> np.ndarray:
 def array_in_layout(array: np.ndarray, layout: str | None) -> np.ndarray:
     """A view of [N, C, *spatial] in this layout."""
     return array if layout is None else np.moveaxis(array, 1, -1)
+
+
+def interleaved(packed: np.ndarray) -> np.ndarray:
+    """[..., k, nr] with each two rows element by element side by side; k is even."""
+    *lead, k, nr = packed.shape
+    return np.ascontiguousarray(np.swapaxes(packed.reshape(*lead, k // 2, 2, nr), -1, -2)).reshape(packed.shape)
+
+
+def deinterleaved(packed: np.ndarray) -> np.ndarray:
+    """The rows one after another again."""
+    *lead, k, nr = packed.shape
+    return np.swapaxes(packed.reshape(*lead, k // 2, nr, 2), -1, -2).reshape(packed.shape)
+
+
+def check_interleave(interleave: int | None, pack: int | None, depth: int) -> None:
+    """`interleave` is 2 or absent, on packed weights of an even depth."""
+    if interleave is not None and (interleave != 2 or pack is None or depth % 2):
+        raise ValueError(
+            f"interleave must be 2, with pack and an even depth, but is {interleave} and the depth {depth}"
+        )
 
 
 def packed_columns(rhs: TensorType, pack: int) -> TensorType:

@@ -1,6 +1,6 @@
 """The `npu` dialect: programs for NPUs with a systolic array."""
 
-from aiopt.dialects.npu.dialect import NpuDialect
+from aiopt.dialects.npu.dialect import ACC, DRAM, SPAD, NpuDialect
 from aiopt.dialects.npu.instructions import (
     DmaLoadOp,
     DmaStoreOp,
@@ -14,8 +14,20 @@ from aiopt.dialects.npu.instructions import (
     SemInitOp,
     VecOp,
 )
+from aiopt.dialects.npu.tiles import (
+    StartLoadOp,
+    StartStoreOp,
+    TileMatMulOp,
+    TileOp,
+    TileRequantOp,
+    TileVecOp,
+    WaitOp,
+)
 
 __all__ = [
+    "ACC",
+    "DRAM",
+    "SPAD",
     "DmaLoadOp",
     "DmaStoreOp",
     "FenceOp",
@@ -27,5 +39,12 @@ __all__ = [
     "NpuDialect",
     "RequantOp",
     "SemInitOp",
+    "StartLoadOp",
+    "StartStoreOp",
+    "TileMatMulOp",
+    "TileOp",
+    "TileRequantOp",
+    "TileVecOp",
     "VecOp",
+    "WaitOp",
 ]

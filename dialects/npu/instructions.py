@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from mlir import ir
 
-from aiopt.dialects.npu.dialect import NpuDialect
-from aiopt.support.arguments import did_you_mean
-from aiopt.support.errors import IRError
+from aiopt.dialects.npu.dialect import NpuDialect, check_attribute_names
 
 
 class Instruction(NpuDialect.Operation):
@@ -23,11 +21,7 @@ class Instruction(NpuDialect.Operation):
     def verify_op(self) -> None:
         """Attributes have their kinds, and there are no others: what is not there means 0, so a typing error counts."""
         super().verify_op()
-        for name in self.operation.attributes:
-            if name not in self.attribute_slots and "." not in name:
-                raise IRError(
-                    f"{self.OPERATION_NAME} has no attribute '{name}'{did_you_mean(name, self.attribute_slots)}"
-                )
+        check_attribute_names(self)
 
 
 class NopOp(Instruction, name="nop"):

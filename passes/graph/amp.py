@@ -10,9 +10,10 @@ from mlir import ir
 from mlir.dialects import func
 
 from aiopt.dialects import ext
-from aiopt.dialects.ai import AiDialect, CastOp, Trait
+from aiopt.dialects.ai import AiDialect, CastOp, RelayoutOp, Trait, TransposeOp
 from aiopt.passes.base import Pass, functions
 from aiopt.passes.graph.amp_choice import INPUT, Kind, Node, choose_low
+from aiopt.passes.graph.amp_gain import gains
 from aiopt.passes.graph.value_range import Ranges, known_ranges
 from aiopt.passes.rewrite import constant_value, copy_placement, defining, erase_dead, make_constant, users
 from aiopt.passes.spec.base import Level
@@ -29,15 +30,16 @@ _MOVE = frozenset({Trait.MOVEMENT, Trait.VIEW})
 
 @dataclass(frozen=True)
 class Amp(Pass):
-    """Automatic mixed precision: contractions in a 16-bit type, with sums in f32 (`amp_choice.py` has the rules).
+    """Automatic mixed precision: contractions on operands of a 16-bit type (`amp_choice.py` has the rules).
 
-    Before: a graph in f32. After: ai.cast between f32 and `type`, at most one for each value; constants in the type
-    they are used in. Softmax and other normalisations, reductions, exp, log, pow, sqrt and comparisons stay f32, all
-    other ops have the widest type of their operands; integers are not touched. Inputs and outputs keep their types.
+    Before: a graph in f32. After: contractions that gain by it (`amp_gain.py`) read `type` and give their sums in f32;
+    ai.cast to `type` before them, at most one for each value; constants in the type they are used in. All else stays
+    f32, but movements between those. Integers are not touched. Inputs and outputs keep their types.
     Options: type, bf16 or f16; deny and allow, ops (`ai.matmul`) and ONNX nodes, comma separated, that stay f32, or
-    that are no longer held to be sensitive; bound, what no value of the net exceeds; calibration, a .npz file of
-    inputs (without it those of the unit). f16 ends at 65504, so an op is in f16 only if what it reads and gives is
-    known, by the bound or from a run on the calibration inputs, to be no more than half of that.
+    that are in `type` though they are sensitive or gain nothing; gain=false: no contraction is asked what it gains;
+    bound, what no value of the net exceeds; calibration, a .npz file of inputs (without it those of the unit). f16
+    ends at 65504, so an op is in f16 only if what it reads and gives in f16 is known, by the bound or from a run on the
+    calibration inputs, to be no more than half of that.
     """
 
     name: ClassVar[str] = "ai-amp"
@@ -47,6 +49,7 @@ class Amp(Pass):
     deny: str = ""
     bound: float = 0.0
     calibration: str = ""
+    gain: bool = True
 
     def run(self, unit: Unit) -> None:
         if self.type not in LOW_FLOATS:
@@ -58,7 +61,7 @@ class Amp(Pass):
         for function in functions(unit.module):
             ops = [op for op in ext.operations(function) if isinstance(op, ext.Operation)]
             ops = [op for op in ops if Trait.CONSTANT not in op.traits]
-            low = choose_low(_abstract(ops, allowed, denied, ranges, unit))
+            low = choose_low(_abstract(ops, _Rules(unit, allowed, denied, ranges, self.gain)))
             rewriting = _Rewriting(unit, self.type)
             for op, is_low in zip(ops, low, strict=True):
                 rewriting.visit(op, is_low)
@@ -86,42 +89,58 @@ def _titles(op: ext.Operation) -> set[str]:
     return {op.OPERATION_NAME, *ext.node_names(op.location)}
 
 
-def _abstract(
-    ops: list[ext.Operation], allowed: frozenset[str], denied: frozenset[str], ranges: Ranges | None, unit: Unit
-) -> list[Node]:
+@dataclass(frozen=True)
+class _Rules:
+    """What decides on an op beside its place in the graph."""
+
+    unit: Unit
+    allowed: frozenset[str]
+    denied: frozenset[str]
+    ranges: Ranges | None
+    gain: bool
+
+    def allow(self, op: ext.Operation) -> bool:
+        return bool(_titles(op) & self.allowed)
+
+    def may_be_low(self, op: ext.Operation, kind: Kind, read: list[ir.Value]) -> bool:
+        """read: the operands in f32."""
+        if _titles(op) & self.denied or kind in (Kind.APART, Kind.SENSITIVE):
+            return False
+        contracts = kind is Kind.CONTRACTION
+        if contracts and self.gain and not self.allow(op) and not gains(op, self.unit):
+            return False
+        values = [value for value in read if value not in _biases(op)] + ([] if contracts else [*op.operation.results])
+        return self.ranges is None or self.ranges.fit(op, values)
+
+
+def _abstract(ops: list[ext.Operation], rules: _Rules) -> list[Node]:
     index: dict[ir.Value, int] = {op.operation.results[0]: number for number, op in enumerate(ops)}
-    return [_node(op, index, allowed, denied, ranges, unit) for op in ops]
+    return [_node(op, index, rules) for op in ops]
 
 
-def _node(
-    op: ext.Operation,
-    index: dict[ir.Value, int],
-    allowed: frozenset[str],
-    denied: frozenset[str],
-    ranges: Ranges | None,
-    unit: Unit,
-) -> Node:
+def _node(op: ext.Operation, index: dict[ir.Value, int], rules: _Rules) -> Node:
     result = op.operation.results[0]
     read = [v for v in op.operation.operands if _is_high(v)]
-    operands = tuple(index.get(v, INPUT) for v in read if constant_value(v, unit) is None)
-    kind = _kind(op, bool(_titles(op) & allowed))
-    may_be_low = not _titles(op) & denied
-    if may_be_low and ranges is not None and kind not in (Kind.APART, Kind.SENSITIVE):
-        may_be_low = ranges.fit(op, [v for v in read if v not in _biases(op)])
+    operands = tuple(index.get(v, INPUT) for v in read if constant_value(v, rules.unit) is None)
+    kind = _kind(op, rules.allow(op))
     is_output = any(isinstance(user, func.ReturnOp) for user in users(result))
-    return Node(kind, operands, may_be_low, is_output)
+    is_free = kind is Kind.MOVEMENT and not isinstance(op, (TransposeOp, RelayoutOp))
+    return Node(kind, operands, rules.may_be_low(op, kind, read), is_output, is_free)
 
 
 def _kind(op: ext.Operation, is_allowed: bool) -> Kind:
     result = op.operation.results[0]
     if not _is_high(result):
         return Kind.SENSITIVE if any(_is_high(v) for v in op.operation.operands) else Kind.APART
-    if isinstance(op, CastOp) or (op.traits & _STAY_HIGH and not is_allowed):
+    if isinstance(op, CastOp):
         return Kind.SENSITIVE
     if Trait.CONTRACTION in op.traits:
         return Kind.CONTRACTION
-    one = sum(_is_high(v) for v in op.operation.operands) == 1
-    return Kind.MOVEMENT if op.traits & _MOVE and one else Kind.FOLLOWER
+    if is_allowed:
+        return Kind.ALLOWED
+    if op.traits & _STAY_HIGH:
+        return Kind.SENSITIVE
+    return Kind.MOVEMENT if op.traits & _MOVE else Kind.FOLLOWER
 
 
 def _is_high(value: ir.Value) -> bool:
@@ -171,10 +190,13 @@ class _Rewriting:
             [operand(v) for v in group] if isinstance(group, list) else None if group is None else operand(group)
             for group in op.operand_groups()
         ]
-        at = ir.InsertionPoint(op)
-        made: Any = type(op)(*groups, loc=op.location, ip=at, **op.python_attributes())
+        at, result = ir.InsertionPoint(op), op.operation.results[0]
+        sums: dict[str, Any] = {"to": _HIGH} if Trait.CONTRACTION in op.traits else {}
+        made: Any = type(op)(*groups, loc=op.location, ip=at, **op.python_attributes(), **sums)
         copy_placement(op, made)
-        result = op.operation.results[0]
+        if sums:
+            result.replace_all_uses_with(made.operation.results[0])
+            return
         self.versions[result, self.low] = made.operation.results[0]
         self.made_low.add(result)
 

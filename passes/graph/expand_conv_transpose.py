@@ -48,7 +48,7 @@ def _expand_tiling(op: ConvTransposeOp, rewriter: Rewriter) -> bool:
     order = rewriter.create(TransposeOp, op.weight, permutation=[*range(1, rank + 2), 0])
     turned = rewriter.create(ReshapeOp, order, shape=[taps, channels, *[1] * rank])
     bias = None if op.bias is None else _repeated(op.bias, filters, prod(kernel), rewriter)
-    value = rewriter.create(ConvOp, op.input, turned, bias, acc=attributes["acc"])
+    value = rewriter.create(ConvOp, op.input, turned, bias, acc=attributes["acc"], to=attributes.get("to"))
     value = rewriter.create(ReshapeOp, value, shape=[out.shape[0], filters, *kernel, *spatial])
     pairs = chain.from_iterable((2 + rank + i, 2 + i) for i in range(rank))  # position, then tap, in each dimension
     value = rewriter.create(TransposeOp, value, permutation=[0, 1, *pairs])

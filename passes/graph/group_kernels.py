@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -9,15 +10,17 @@ from mlir import ir
 from mlir.dialects import func
 
 from aiopt.dialects import ext
-from aiopt.dialects.ai import Trait
+from aiopt.dialects.ai import CastOp, RelayoutOp, Trait, TransposeOp
 from aiopt.passes.base import FunctionPass
 from aiopt.passes.graph import grouping
 from aiopt.passes.graph.grouping import Kind, Node
-from aiopt.passes.rewrite import PARTITION, users
+from aiopt.passes.remark import PASSED, Remark
+from aiopt.passes.rewrite import PARTITION, copy_placement, defining, has_one_use, users
 from aiopt.passes.spec.base import Level
 from aiopt.passes.templates.kernel import computes_on_registers, is_root
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import OptionError
+from aiopt.support.types import LOW_FLOATS
 
 GROUP = "ai.group"
 
@@ -27,31 +30,86 @@ class GroupKernels(FunctionPass):
     """Decide which ops become one kernel (`grouping.py` has the rules).
 
     Before: `ai` ops. After: each that computes or moves something has `ai.group`, a number its kernel's ops share;
-    those share their `ai.partition` too.
+    those share their `ai.partition` too. A cast to 16 bits whose operand is also read as it is, or is nothing that a
+    kernel computes, goes to the kernels of the contractions and transpositions that read it, a copy to each: they round
+    what they load.
     Options: max-ops, the most ops in one kernel.
     """
 
     name: ClassVar[str] = "ai-group-kernels"
     requires: ClassVar[Level] = Level.GRAPH
+    statistics: ClassVar[Mapping[str, str]] = {
+        "num-kernels": "Number of kernels",
+        "num-fused": "Number of ops that share the kernel of another",
+    }
     max_ops: int = 32
 
     def run_on_function(self, function: func.FuncOp, unit: Unit) -> None:
         if self.max_ops < 1:
             raise OptionError(f"{self.name}: option 'max-ops' must be 1 or more, not {self.max_ops}")
         ops = [op for op in ext.operations(function) if isinstance(op, ext.Operation) and not _is_constant(op)]
-        groups = grouping.group(_abstract(ops), self.max_ops)
+        ops = _split_casts(ops)
+        loads: dict[ir.Value, ext.Operation] = {op.operation.results[0]: op for op in ops if _is_load(op)}
+        ops = [op for op in ops if op.operation.results[0] not in loads]
+        groups = grouping.group(_abstract(ops, loads), self.max_ops)
         first: dict[int, ext.Operation] = {}
         for op, number in zip(ops, groups, strict=True):
             if number is None:
                 continue
             op.operation.attributes[GROUP] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
             leader = first.setdefault(number, op)
+            unit.counts["num-kernels" if leader is op else "num-fused"] += 1
             if leader is not op:
-                unit.remarks.append(f"fused {_title(op)} into {_title(leader)}")
+                unit.remarks.append(Remark(f"fused {_title(op)} into {_title(leader)}", PASSED, "fused", op))
+        for value, cast in loads.items():
+            cast.operation.attributes[GROUP] = users(value)[0].operation.attributes[GROUP]
 
 
-def _abstract(ops: list[ext.Operation]) -> list[Node]:
+def _split_casts(ops: list[ext.Operation]) -> list[ext.Operation]:
+    """Give each reader of a cast that is done on loading a cast of its own, before it; all ops in order again."""
+    made: dict[ir.Operation, list[ext.Operation]] = {}
+    split = [op for op in ops if _is_load(op)]
+    for op in split:
+        for use in list(op.operation.results[0].uses):
+            user = use.owner
+            attributes, at = op.python_attributes(), ir.InsertionPoint(user)
+            cast = CastOp(op.operation.operands[0], loc=op.location, ip=at, **attributes)
+            copy_placement(user, cast)
+            user.operation.operands[use.operand_number] = cast.operation.results[0]
+            made.setdefault(user.operation, []).append(cast)
+    kept = [op for op in ops if op not in split]
+    for op in split:
+        op.operation.erase()
+    return [each for op in kept for each in [*made.get(op.operation, []), op]]
+
+
+def _is_load(op: ext.Operation) -> bool:
+    """True for a cast to 16 bits that kernels which read it do themselves, as its operand is there in any case."""
+    result, (source, *_) = op.operation.results[0], op.operation.operands
+    if not isinstance(op, CastOp) or ext.type_of(result).element not in LOW_FLOATS:
+        return False
+    return not (_rounds(defining(source)) and has_one_use(source)) and all(_loads(user) for user in users(result))
+
+
+def _rounds(op: ir.OpView | None) -> bool:
+    """True for ops whose kernels may end with a cast; other movements copy, and would have to do it twice."""
+    if not isinstance(op, ext.Operation) or Trait.VIEW in op.traits:
+        return False
+    return Trait.MOVEMENT not in op.traits or isinstance(op, (TransposeOp, RelayoutOp))
+
+
+def _loads(op: ir.OpView) -> bool:
+    """True for ops that may begin a kernel with a cast of what they read."""
+    return isinstance(op, (TransposeOp, RelayoutOp)) or (
+        isinstance(op, ext.Operation) and Trait.CONTRACTION in op.traits
+    )
+
+
+def _abstract(ops: list[ext.Operation], loads: dict[ir.Value, ext.Operation]) -> list[Node]:
     index: dict[ir.Value, int] = {op.operation.results[0]: number for number, op in enumerate(ops)}
+    for value, cast in loads.items():
+        if cast.operation.operands[0] in index:
+            index[value] = index[cast.operation.operands[0]]
     return [_node(op, index) for op in ops]
 
 

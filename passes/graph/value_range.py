@@ -11,6 +11,7 @@ from mlir import ir
 
 from aiopt.dialects import ext
 from aiopt.passes.interpret import interpret
+from aiopt.passes.remark import MISSED, Remark
 from aiopt.passes.rewrite import constant_value
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import InputError, OptionError
@@ -27,15 +28,14 @@ class Ranges:
     bound: float
     limit: float
 
-    def fit(self, op: ext.Operation, operands: Sequence[ir.Value]) -> bool:
-        """True if all that an op reads and gives is within the limit; leaves a remark where it is not."""
-        for value in [*operands, *op.operation.results]:
+    def fit(self, op: ext.Operation, values: Sequence[ir.Value]) -> bool:
+        """True if these values, which an op reads or gives, are within the limit; leaves a remark where one is not."""
+        for value in values:
             largest = self._largest(value)
             if not largest <= self.limit:  # NaN does not fit
                 names = "+".join(ext.node_names(op.location)) or op.OPERATION_NAME
-                self.unit.remarks.append(
-                    f"{self.owner}: {names} stays f32: a value reaches {largest:.3g}, more than {self.limit:.3g}"
-                )
+                text = f"{self.owner}: {names} stays f32: a value reaches {largest:.3g}, more than {self.limit:.3g}"
+                self.unit.remarks.append(Remark(text, MISSED, "lowered", op))
                 return False
         return True
 

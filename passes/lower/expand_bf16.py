@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mlir import ir
-from mlir.dialects import arith, func
+from mlir.dialects import arith, func, vector
 
 from aiopt.dialects.ext import operations
 from aiopt.passes.base import FunctionPass
@@ -14,14 +14,16 @@ from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
 
 _CONVERSIONS = (arith.ExtFOp, arith.TruncFOp, arith.SIToFPOp, arith.UIToFPOp)
+_DOT = "x86vector.avx512.dot"
 _QUIET_NAN = 0x7FC0
 _ALMOST_HALF = 0x7FFF  # one less than half of a unit in the last place of bf16
 
 
 @dataclass(frozen=True)
 class ExpandBf16(FunctionPass):
-    """Before: arith.extf of bf16, arith.truncf of f32 and arith.sitofp or uitofp to bf16; scalars or vectors.
-    After: integers become f32 first; the others are integer arithmetic on bits, bf16 being the high half of an f32.
+    """Before: arith.extf of bf16, arith.truncf of f32 and arith.sitofp or uitofp to bf16; scalars or vectors;
+    x86vector.avx512.dot. After: integers become f32 first; the others are integer arithmetic on bits, bf16 being the
+    high half of an f32; a dot is two products and sums in f32, the second of each pair first.
 
     LLVM would call a function of libgcc for the second, one element at a time. Rounds to nearest, ties to even; a NaN
     becomes a quiet NaN. (arith-expand does the same, but also breaks up ops that LLVM does better whole.)
@@ -34,6 +36,11 @@ class ExpandBf16(FunctionPass):
 
     def run_on_function(self, function: func.FuncOp, unit: Unit) -> None:
         for op in operations(function):
+            if op.operation.name == _DOT and not self.native:
+                with ir.InsertionPoint(op), op.location:
+                    op.operation.results[0].replace_all_uses_with(_sum_pairs(*op.operation.operands))
+                op.operation.erase()
+                continue
             if not isinstance(op, _CONVERSIONS):
                 continue
             source, result = op.operation.operands[0], op.operation.results[0]
@@ -78,6 +85,15 @@ def _truncate(x: ir.Value, kind: ir.Type) -> ir.Value:
     is_nan = arith.cmpf(arith.CmpFPredicate.UNO, x, x)
     kept = arith.select(is_nan, _constant(_QUIET_NAN << 16, wide), rounded)
     return arith.bitcast(kind, arith.trunci(narrow, arith.shrui(kept, sixteen)))
+
+
+def _sum_pairs(total: ir.Value, a: ir.Value, b: ir.Value) -> ir.Value:
+    """Products of bf16 are exact in f32, so that each sum is rounded once, as the instruction does."""
+    words = _integers(total.type, 32)
+    bits = [vector.BitCastOp(words, value).result for value in (a, b)]
+    second = [arith.bitcast(total.type, arith.andi(x, _constant(-(1 << 16), words))) for x in bits]
+    first = [arith.bitcast(total.type, arith.shli(x, _constant(16, words))) for x in bits]
+    return arith.addf(arith.addf(total, arith.mulf(*second)), arith.mulf(*first))
 
 
 def _integers(like: ir.Type, width: int) -> ir.Type:

@@ -5,7 +5,7 @@ from mlir import ir
 from aiopt.passes.spec.base import Level, Spec, require_ops
 
 _DIALECTS = frozenset(
-    {"affine", "arith", "builtin", "cf", "func", "index", "llvm", "math", "memref", "scf", "ub", "vector"}
+    {"affine", "arith", "builtin", "cf", "func", "index", "llvm", "math", "memref", "scf", "ub", "vector", "x86vector"}
 )
 
 

@@ -18,7 +18,7 @@ from aiopt.passes.spec.plan import check_casts, check_plan, is_planned
 from aiopt.passes.walk import find_op
 
 _MAIN = frozenset({"arith.constant", "memref.view", "memref.reinterpret_cast", "func.call", "func.return"})
-_KERNEL_DIALECTS = frozenset({"arith", "math", "scf", "affine", "vector", "memref"})
+_KERNEL_DIALECTS = frozenset({"arith", "math", "scf", "affine", "vector", "x86vector", "memref"})
 _ALLOCATING = frozenset({"memref.alloc", "memref.dealloc", "memref.copy"})
 
 

@@ -27,7 +27,7 @@ _MAIN = frozenset(
     }
 )
 _KERNEL_DIALECTS = frozenset(
-    {"linalg", "tensor", "arith", "math", "scf", "affine", "vector", "memref", "bufferization"}
+    {"linalg", "tensor", "arith", "math", "scf", "affine", "vector", "x86vector", "memref", "bufferization"}
 )
 
 

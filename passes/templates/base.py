@@ -15,14 +15,18 @@ Buffers = Mapping[ir.Value, ir.Value]  # arguments and result of the kernel on t
 
 @dataclass(frozen=True)
 class Facts:
-    """What a template may know: bits and number of vector registers of the machine, bytes of one core's L2 cache, and
-    which sizes of tiles Winograd's algorithm may compute, whose error grows with them."""
+    """What a template may know of the machine: bits and number of vector registers, bytes of one core's L2 cache.
+
+    fma: it multiplies and adds in one instruction. dot: it sums pairs of bf16 products in one.
+    winograd: which sizes of tiles Winograd's algorithm may compute, whose error grows with them.
+    """
 
     vector_bits: int
     registers: int
     l2_bytes: int
     cores: int
     fma: bool
+    dot: bool = False
     winograd: tuple[int, ...] = ()
 
     @property

@@ -22,7 +22,8 @@ from aiopt.passes.templates.epilogue import Registers, Result, Tile, folds
 from aiopt.passes.templates.geometry import Geometry, Span, is_depthwise, read_geometry
 from aiopt.passes.templates.kernel import Contraction
 from aiopt.passes.templates.matmul import is_pointwise
-from aiopt.passes.templates.reduce import Columns, Rows, reduce_products
+from aiopt.passes.templates.pairs import sums_pairs
+from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
 from aiopt.passes.templates.sweep import BLOCKS, ROWS, Sweep, task_rows
 from aiopt.support.types import item_bytes
 
@@ -33,7 +34,7 @@ def _matches(kernel: Contraction) -> bool:
     geometry = read_geometry(kernel)
     if geometry is None or not kernel.packable or kernel.out.size == 0 or is_depthwise(geometry):
         return False
-    if kernel.root.winograd is not None:  # the weight is transformed
+    if kernel.winograd is not None:  # the weight is transformed
         return False
     return not (is_pointwise(kernel.root) and folds(kernel))
 
@@ -68,16 +69,17 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     nr = block.vectors * lanes
     blocks = geometry.group * -(-filters // nr)
     weight_bytes = (
-        item_bytes(type_of(kernel.root.weight).element)
+        item_bytes(type_of(kernel.root.weight).element)  # pyright: ignore[reportAttributeAccessIssue]
         * geometry.y.taps
         * geometry.x.taps
         * geometry.depth
         * geometry.filters
     )
-    image_bytes = item_bytes(type_of(kernel.root.input).element) * geometry.y.size * geometry.x.size * geometry.channels
+    image_bytes = item_bytes(type_of(kernel.root.input).element) * geometry.y.size * geometry.x.size * geometry.channels  # pyright: ignore[reportAttributeAccessIssue]
     return {
         "lanes": lanes,
         "fma": int(facts.fma),
+        "dot": int(sums_pairs(kernel, facts, lanes)),
         "mr": block.rows,
         "nr": nr,
         "rows": task_rows(geometry, blocks, _TASK_PIXELS, facts),
@@ -104,8 +106,8 @@ def _geometry(kernel: Contraction) -> Geometry:
 def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
     geometry = _geometry(kernel)
     root = kernel.root
-    x, weight = emit.flat(buffers[root.input]), emit.flat(buffers[root.weight])
-    depth, nr, fma = geometry.depth, parameters["nr"], bool(parameters["fma"])
+    x, weight = emit.flat(buffers[kernel.source(root.input)]), emit.flat(buffers[root.weight])  # pyright: ignore[reportAttributeAccessIssue]
+    depth, nr, arithmetic = geometry.depth, parameters["nr"], Arithmetic.of(parameters)
     pixel = geometry.x.stride * geometry.channels  # elements between neighbours of a tile
     step = geometry.x.dilation * geometry.channels  # elements between taps
     joined = step == depth  # the channels of neighbouring taps lie one after another, as their weights do
@@ -116,7 +118,7 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
         def tap(number: Index, totals: list[ir.Value], steps: int) -> Registers:
             rows = Rows(x, emit.add(at, emit.mul(number, step)), offsets)
             columns = Columns(weight, emit.add(weights, emit.mul(number, depth * nr)), nr, True)
-            return reduce_products(tile, s.pixels, totals, steps, rows, columns, fma)
+            return reduce_products(tile, s.pixels, totals, steps, rows, columns, arithmetic)
 
         if joined:
             return tap(s.first, sums, (s.last - s.first) * depth)
@@ -127,8 +129,10 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
             sums = span(tile, sums, s, at, weights)
         return sums
 
-    result = Result.of(kernel, buffers, root.bias, kernel.out.shape)
+    result = Result.of(kernel, buffers, root.bias, kernel.out.shape)  # pyright: ignore[reportAttributeAccessIssue]
     Sweep(geometry, geometry.group, parameters, result, taps).emit()
 
 
-TEMPLATE = Template("conv", ("lanes", "fma", "mr", "nr", "rows", "order"), _matches, _cost, _parameters, _ranges, _emit)
+TEMPLATE = Template(
+    "conv", ("lanes", "fma", "dot", "mr", "nr", "rows", "order"), _matches, _cost, _parameters, _ranges, _emit
+)

@@ -60,8 +60,8 @@ def row_major(shape: Sequence[int]) -> list[int]:
 
 def flat(buffer: ir.Value) -> ir.Value:
     """A dense buffer as one of rank 1."""
-    size = prod(buffer.type.shape)
-    kind = ir.MemRefType.get([size], buffer.type.element_type)
+    size = prod(buffer.type.shape)  # pyright: ignore[reportAttributeAccessIssue]
+    kind = ir.MemRefType.get([size], buffer.type.element_type)  # pyright: ignore[reportAttributeAccessIssue]
     return (
         buffer if kind == buffer.type else memref.ReinterpretCastOp(kind, buffer, [], [], [], [0], [size], [1]).result
     )
@@ -91,7 +91,7 @@ def branch(condition: ir.Value, yes: Side, no: Side | None = None, kinds: Sequen
     """An scf.if that gives values of these types; without `no` it gives none."""
     op = scf.IfOp(condition, list(kinds), has_else=no is not None)
     for block, side in ((op.then_block, yes), *(((op.else_block, no),) if no is not None else ())):
-        with ir.InsertionPoint(block):
+        with ir.InsertionPoint(block):  # pyright: ignore[reportArgumentType, reportCallIssue]
             scf.YieldOp(list(side()))
     return list(op.results)
 
@@ -147,10 +147,10 @@ class Chunk:
         return ir.VectorType.get([self.lanes], ir.F32Type.get())
 
 
-def chunks(columns: int, lanes: int) -> list[Chunk]:
-    """Cover columns by whole registers: as few vectors as there are with a power of two of lanes."""
+def chunks(columns: int, lanes: int, single: bool = False) -> list[Chunk]:
+    """Cover columns by whole registers: as few vectors as there are with a power of two of lanes; single: one each."""
     padded = -(-columns // lanes) * lanes
-    size = padded & -padded
+    size = lanes if single else padded & -padded
     return [Chunk(at, size, min(size, columns - at)) for at in range(0, padded, size)]
 
 
@@ -160,7 +160,7 @@ def zeros(chunk: Chunk) -> ir.Value:
 
 def load(buffer: ir.Value, position: Index, chunk: Chunk) -> ir.Value:
     """The valid lanes of a chunk from a flat buffer, as f32, zeros in the others."""
-    element = buffer.type.element_type
+    element = buffer.type.element_type  # pyright: ignore[reportAttributeAccessIssue]
     if chunk.valid == chunk.lanes:
         kind = ir.VectorType.get([chunk.lanes], element)
         return _widened(vector.LoadOp(kind, buffer, [index(add(position, chunk.offset))]).result, chunk.kind)
@@ -175,7 +175,7 @@ def load(buffer: ir.Value, position: Index, chunk: Chunk) -> ir.Value:
 def store(value: ir.Value, buffer: ir.Value, position: Index, chunk: Chunk) -> None:
     """Write the valid lanes of a chunk to a flat buffer, rounded to its type. In pieces where some are not valid:
     masked stores are slow."""
-    element = buffer.type.element_type
+    element = buffer.type.element_type  # pyright: ignore[reportAttributeAccessIssue]
     if not isinstance(element, ir.F32Type):
         value = arith.truncf(ir.VectorType.get([chunk.lanes], element), value)
     if chunk.valid == chunk.lanes:
@@ -188,7 +188,17 @@ def store(value: ir.Value, buffer: ir.Value, position: Index, chunk: Chunk) -> N
 
 
 def load_scalar(buffer: ir.Value, position: Index, kind: ir.VectorType) -> ir.Value:
-    """One element of a flat buffer in all lanes, as f32."""
+    """One element of a flat buffer in all lanes, as f32.
+
+    A bf16 goes to both halves of each lane, of which the lower one is cleared: two instructions, where extending it
+    first takes four.
+    """
+    if isinstance(buffer.type.element_type, ir.BF16Type):  # pyright: ignore[reportAttributeAccessIssue]
+        (lanes,), half, word = kind.shape, ir.IntegerType.get_signless(16), ir.IntegerType.get_signless(32)
+        bits = arith.bitcast(half, memref.LoadOp(buffer, [index(position)]).result)
+        halves = vector.BroadcastOp(ir.VectorType.get([2 * lanes], half), bits).result
+        words = vector.BitCastOp(ir.VectorType.get([lanes], word), halves).result
+        return arith.bitcast(kind, arith.andi(words, constant(-(1 << 16), words.type)))
     return vector.BroadcastOp(kind, _widened(memref.LoadOp(buffer, [index(position)]).result, kind.element_type)).result
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 
 from mlir import ir
 from mlir.dialects import arith, func
@@ -21,7 +22,7 @@ POINTWISE = frozenset(UNARY) | frozenset(BINARY) | {ai.CastOp}
 
 @dataclass(frozen=True)
 class Contraction:
-    """A matmul or conv on arguments of the kernel, and the elementwise ops that follow, in order.
+    """A matmul or conv on arguments of the kernel, or on casts of them, and the elementwise ops that follow, in order.
 
     Each op of the epilogue has the shape of the contraction's result; its operands are results of ops before it,
     arguments that broadcast, and equal-element constants.
@@ -30,6 +31,11 @@ class Contraction:
     root: ai.MatMulOp | ai.ConvOp
     epilogue: tuple[Operation, ...]
     packable: bool  # the weight (rhs) is packed, or its value is known wherever the kernel is called
+    loads: frozenset[ir.Value] = frozenset()  # operands of the root that are casts of arguments
+
+    def source(self, operand: ir.Value) -> ir.Value:
+        """The argument that an operand of the root is loaded from, in its type or cast."""
+        return ir.OpResult(operand).owner.operands[0] if operand in self.loads else operand
 
     @property
     def out(self) -> TensorType:
@@ -39,6 +45,12 @@ class Contraction:
     def pack(self) -> int | None:
         """Columns or filters in a block of the weight; None if it is not packed."""
         return None if self.root.pack is None else ir.IntegerAttr(self.root.pack).value
+
+    @property
+    def winograd(self) -> int | None:
+        """The size of the tiles that the weight is transformed for; None if it is not."""
+        given = self.root.winograd if isinstance(self.root, ai.ConvOp) else None
+        return None if given is None else given.value
 
     @property
     def has_low_result(self) -> bool:
@@ -78,18 +90,24 @@ def read_contraction(function: func.FuncOp, known: frozenset[int]) -> Contractio
     known: the arguments (by number) that are constants of known value at every call.
     """
     ops = [op for op in function.entry_block.operations if not isinstance(op, (arith.ConstantOp, func.ReturnOp))]
-    root = ops[0] if ops else None
+    casts = list(takewhile(lambda op: isinstance(op, ai.CastOp), ops))
+    root = ops[len(casts)] if len(ops) > len(casts) else None
+    loads = frozenset(op.operation.results[0] for op in casts)
     if not isinstance(root, (ai.MatMulOp, ai.ConvOp)) or not is_root(root):
         return None
-    if not all(isinstance(v, ir.BlockArgument) and type_of(v).element in ELEMENTS for v in root.operation.operands):
+    read = [value for op in (*casts, root) for value in op.operation.operands]
+    if not all(isinstance(v, ir.BlockArgument) or v in loads for v in read):
+        return None
+    if not all(type_of(v).element in ELEMENTS for v in read):
         return None
     if any(type_of(value).size == 0 for value in (*root.operation.operands, *root.operation.results)):
         return None  # loops without iterations
-    epilogue = tuple(op for op in ops[1:] if isinstance(op, Operation))
+    after = ops[len(casts) + 1 :]
+    epilogue = tuple(op for op in after if isinstance(op, Operation))
     weight = weight_of(root)
-    packable = root.pack is not None or (_is_single_use(weight) and weight.arg_number in known)
-    found = Contraction(root, epilogue, packable)
-    if len(epilogue) != len(ops) - 1 or not all(_is_pointwise(op, found.out) for op in epilogue):
+    is_known = isinstance(weight, ir.BlockArgument) and _is_single_use(weight) and weight.arg_number in known
+    found = Contraction(root, epilogue, root.pack is not None or is_known, loads)
+    if len(epilogue) != len(after) or not all(_is_pointwise(op, found.out) for op in epilogue):
         return None
     end = function.entry_block.operations[len(function.entry_block.operations) - 1]
     return found if list(end.operands) == [found.result] else None

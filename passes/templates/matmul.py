@@ -20,7 +20,8 @@ from aiopt.passes.templates.blocking import choose_block, cut, register_blocks
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Result, Tile, folds
 from aiopt.passes.templates.kernel import Contraction
-from aiopt.passes.templates.reduce import Columns, Rows, reduce_products
+from aiopt.passes.templates.pairs import sums_pairs
+from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
 from aiopt.support.errors import CompileError
 
 _TASKS_PER_CORE = 4
@@ -104,6 +105,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     reused = product.m > 2 * mr
     limit = facts.l2_bytes // _PANEL_PART // (4 * nr) if reused and not kernel.has_low_result else product.k
     kc = -(-product.k // -(-product.k // max(limit, 1)))
+    kc = min(kc + kc % 2, product.k)
     tiles, panels = -(-product.m // mr), -(-product.n // nr)
     tiles = min(tiles, max(1, facts.l2_bytes // 2 // (4 * kc * mr)))
     tasks = _TASKS_PER_CORE * facts.cores // prod(product.batch)
@@ -115,6 +117,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     return {
         "lanes": lanes,
         "fma": int(facts.fma),
+        "dot": int(sums_pairs(kernel, facts, lanes)),
         "mr": mr,
         "nr": nr,
         "kc": kc,
@@ -177,7 +180,7 @@ class _Emitter:
         mc = self.numbers["tiles"] * mr
         groups, full = -(-m // mc), m - m % mr
         first: Index = 0 if groups == 1 else emit.mul(down, mc)
-        chunks = emit.chunks(width, self.numbers["lanes"])
+        chunks = emit.chunks(width, self.numbers["lanes"], single=bool(self.numbers["dot"]))
 
         def rows(row: Index, _: list[ir.Value]) -> list[ir.Value]:
             self._tile(Tile(batch, row, column, mr, chunks), start)
@@ -200,7 +203,13 @@ class _Emitter:
         columns = Columns(self.rhs, place, stride, self.packed)
         sums = self.result.begin(tile, True if whole else emit.equal(start, 0))
         sums = reduce_products(
-            tile, range(tile.rows), sums, product.k if whole else steps, rows, columns, bool(self.numbers["fma"])
+            tile,
+            range(tile.rows),
+            sums,
+            product.k if whole else steps,
+            rows,
+            columns,
+            Arithmetic.of(self.numbers),
         )
         self.result.end(tile, sums, True if whole else emit.equal(start, product.k - _rest(product.k, kc)))
 
@@ -217,7 +226,7 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
             f"the template 'matmul' keeps sums in a {type_of(kernel.result)} result: kc must be {product.k}"
         )
     result = Result.of(kernel, buffers, product.bias, product.shape)
-    lhs, rhs = emit.flat(buffers[product.lhs]), emit.flat(buffers[product.rhs])
+    lhs, rhs = (emit.flat(buffers[kernel.source(operand)]) for operand in (product.lhs, product.rhs))
     emitter = _Emitter(product, parameters, result, lhs, rhs, kernel.root.pack is not None)
     columns, rows = parameters["panels"] * parameters["nr"], parameters["tiles"] * parameters["mr"]
     trips = [-(-product.n // columns), -(-product.m // rows)]
@@ -225,5 +234,11 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
 
 
 TEMPLATE = Template(
-    "matmul", ("lanes", "fma", "mr", "nr", "kc", "tiles", "panels"), _matches, no_rival, _parameters, _ranges, _emit
+    "matmul",
+    ("lanes", "fma", "dot", "mr", "nr", "kc", "tiles", "panels"),
+    _matches,
+    no_rival,
+    _parameters,
+    _ranges,
+    _emit,
 )

@@ -10,22 +10,25 @@ from mlir import ir
 from mlir.dialects import func
 
 from aiopt.dialects import ai
-from aiopt.dialects.ai.packing import pack_columns, pack_filters
-from aiopt.dialects.ai.winograd import transform_filters
+from aiopt.dialects.ai.packing import interleaved, pack_columns, pack_filters
+from aiopt.dialects.ai.winograd import SIZES, transform_filters
 from aiopt.dialects.ext import to_attribute, to_ir
 from aiopt.passes.base import Pass, functions
 from aiopt.passes.rewrite import constant_value, erase_dead, make_constant
 from aiopt.passes.spec.base import Level
+from aiopt.passes.templates.base import Parameters
 from aiopt.passes.templates.kernel import read_contraction, weight_of
 from aiopt.passes.templates.registry import read_choice
 from aiopt.passes.templates.select_route import calls, known_arguments
 from aiopt.passes.unit import Unit
+from aiopt.support.errors import CompileError
 from aiopt.support.types import TensorType
 
 
 @dataclass(frozen=True)
 class PackWeights(Pass):
-    """Before: a template kernel with a constant weight. After: @main passes the weight packed in blocks of `nr`.
+    """Before: a template kernel with a constant weight. After: @main passes the weight packed in blocks of `nr`,
+    in pairs of rows for a template that sums pairs (`dot`).
 
     The op gets the attributes pack and filters (or columns), its argument the packed type. Where the template has a
     `size`, filters are transformed for tiles of it (attribute winograd). A weight that is computed at run time, which
@@ -42,33 +45,33 @@ class PackWeights(Pass):
             name = function.name.value
             kernel = read_contraction(function, known.get(name, frozenset())) if choice is not None else None
             if choice is not None and kernel is not None and kernel.packable and kernel.root.pack is None:
-                _pack(function, kernel.root, choice[1]["nr"], choice[1].get("size"), sites[name], unit)
+                _pack(function, kernel.root, choice[1], sites[name], unit)
         erase_dead(unit.module)
 
 
 def _pack(
-    function: func.FuncOp,
-    root: ai.MatMulOp | ai.ConvOp,
-    pack: int,
-    winograd: int | None,
-    sites: list[func.CallOp],
-    unit: Unit,
+    function: func.FuncOp, root: ai.MatMulOp | ai.ConvOp, numbers: Parameters, sites: list[func.CallOp], unit: Unit
 ) -> None:
-    argument = ir.BlockArgument(weight_of(root))
+    argument, pack, pairs = ir.BlockArgument(weight_of(root)), numbers["nr"], bool(numbers.get("dot"))
+    winograd = numbers.get("size")
+    if winograd not in (None, *SIZES):
+        raise CompileError(f"@{function.name.value}: winograd has tiles of {SIZES} pixels squared, not {winograd}")
     for site in sites:
         array = constant_value(site.operands[argument.arg_number], unit)
         assert array is not None, "read_contraction has asked"
         packed, total = _packed(root, array, pack, winograd)
+        packed = interleaved(packed) if pairs else packed
         hint = _hint(site.operands[argument.arg_number])
         site.operation.operands[argument.arg_number] = make_constant(
             unit, packed, hint, site.location, ir.InsertionPoint(site)
         )
-    kind = to_ir(TensorType.of(packed))
+    kind = to_ir(TensorType.of(packed))  # pyright: ignore[reportPossiblyUnboundVariable]
     argument.set_type(kind)
     inputs = [value.type for value in function.arguments]
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, function.type.results))
     count = "columns" if isinstance(root, ai.MatMulOp) else "filters"
-    for key, value in (("pack", pack), (count, total), ("winograd", winograd)):
+    added = {"pack": pack, count: total, "interleave": 2 if pairs else None, "winograd": winograd}  # pyright: ignore[reportPossiblyUnboundVariable]
+    for key, value in added.items():
         if value is None:
             continue
         root.operation.attributes[key] = to_attribute(type(root).attribute_slots[key].kind, value)

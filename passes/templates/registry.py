@@ -15,7 +15,7 @@ from aiopt.passes.templates.kernel import Contraction, read_contraction
 from aiopt.support.errors import CompileError
 
 ROUTE, CHOICE = "ai.route", "ai.template"  # attributes of a kernel function
-_SWITCHES = frozenset({"fma", "order"})  # parameters that may be 0
+_SWITCHES = frozenset({"fma", "dot", "order"})  # parameters that may be 0
 TEMPLATE_ROUTE, STRUCTURED_ROUTE = "template", "structured"
 
 
@@ -91,4 +91,6 @@ def emit_template(function: func.FuncOp, template: Template, parameters: Paramet
         raise CompileError(
             f"@{function.name.value}: nr is {parameters['nr']}, but the weight is packed by {kernel.pack}"
         )
+    if (kernel.root.interleave is not None) != bool(parameters.get("dot")):
+        raise CompileError(f"@{function.name.value}: the weight is packed in pairs if and only if dot is 1")
     template.emit(kernel, parameters, buffers)

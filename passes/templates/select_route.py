@@ -38,6 +38,7 @@ class SelectRoute(Pass):
     l2_bytes: int = 524288
     cores: int = 1
     fma: bool = False
+    dot: bool = False
     templates: bool = True
     winograd: str = AUTO
 
@@ -52,6 +53,7 @@ class SelectRoute(Pass):
             self.l2_bytes,
             self.cores,
             self.fma,
+            self.dot,
             WINOGRAD[self.winograd],
         )
         known = known_arguments(unit)

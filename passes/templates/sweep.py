@@ -106,7 +106,8 @@ class Sweep:
         emit.for_loop(first, upper, 1, [], row)
 
     def _tile(self, run: Run, lead: tuple[Index, Index], pixel: Index, block: Index, width: int) -> None:
-        tile = Tile(lead, pixel, self._column(block), run.size, emit.chunks(width, self.numbers["lanes"]))
+        chunks = emit.chunks(width, self.numbers["lanes"], single=bool(self.numbers.get("dot")))
+        tile = Tile(lead, pixel, self._column(block), run.size, chunks)
         registers = self._kernel_rows(tile, self.result.begin(tile, True), run.spans, block)
         self.result.end(tile, registers, True)
 

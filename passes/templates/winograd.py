@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
+from aiopt.dialects import ai
 from aiopt.dialects.ai.winograd import TAPS
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template
@@ -33,9 +34,10 @@ _TILE_CYCLES = 60.0  # of loops and addresses, beside what grows with channels
 
 def _matches(kernel: Contraction) -> bool:
     geometry = read_geometry(kernel)
-    if geometry is None or not kernel.packable or (kernel.pack is not None and kernel.root.winograd is None):
+    if geometry is None or not kernel.packable or kernel.loads or (kernel.pack is not None and kernel.winograd is None):
         return False
     root = kernel.root
+    assert isinstance(root, ai.ConvOp), "read_geometry has asked"
     kinds = [type_of(value).element for value in (root.input, root.weight, root.operation.results[0])]
     axes = [(axis.taps, axis.stride, axis.dilation) for axis in (geometry.y, geometry.x)]
     return geometry.group == 1 and set(kinds) == {ACCUMULATOR} and set(axes) == {(TAPS, 1, 1)}
@@ -49,8 +51,7 @@ def _geometry(kernel: Contraction) -> Geometry:
 
 def _size(kernel: Contraction, facts: Facts) -> tuple[float, int]:
     """The least cost, and the size of tiles that has it."""
-    given = kernel.root.winograd
-    sizes = facts.winograd if given is None else (given.value,)
+    sizes = facts.winograd if kernel.winograd is None else (kernel.winograd,)
     geometry = _geometry(kernel)
     return min((_cycles(Tiles(geometry, size), _block(kernel, size, facts), facts), size) for size in sizes)
 
@@ -78,7 +79,7 @@ def _cycles(tiles: Tiles, block: Block, facts: Facts) -> float:
 
 
 def _cost(kernel: Contraction, facts: Facts) -> float:
-    if kernel.root.winograd is None and not facts.winograd:
+    if kernel.winograd is None and not facts.winograd:
         return inf
     return _size(kernel, facts)[0] if len(facts.winograd) > 1 else 0.0
 
@@ -111,7 +112,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
 def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
     blocks = list(register_blocks(facts.registers))
     return {
-        "size": facts.winograd if kernel.root.winograd is None else (kernel.root.winograd.value,),
+        "size": facts.winograd if kernel.winograd is None else (kernel.winograd,),
         "mr": sorted({block.rows for block in blocks}),
         "nr": sorted({block.vectors * facts.lanes for block in blocks}) if kernel.pack is None else [kernel.pack],
         "tiles": range(1, 65),

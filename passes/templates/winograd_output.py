@@ -11,7 +11,7 @@ from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Parameters
 from aiopt.passes.templates.emit import Chunk, Index
 from aiopt.passes.templates.epilogue import Result, Tile
-from aiopt.passes.templates.reduce import Columns, Rows, reduce_products
+from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
 from aiopt.passes.templates.tile_transform import Transform
 from aiopt.passes.templates.winograd_tiles import Matrices, Tiles, allocate, each_position, each_vector
 
@@ -66,7 +66,9 @@ class OutputSide:
         rows = Rows(inputs.buffer, inputs.at(matrix, source), [i * inputs.columns for i in range(mr)])
         columns = Columns(self.weight, panel, nr, True, self._ahead(panel, row))
         sums = [emit.zeros(chunk) for _, chunk in tile.cells()]
-        sums = reduce_products(tile, range(mr), sums, depth, rows, columns, bool(self.numbers["fma"]))
+        sums = reduce_products(
+            tile, range(mr), sums, depth, rows, columns, Arithmetic(bool(self.numbers["fma"]), False)
+        )
         for value, (i, chunk) in zip(sums, tile.cells(), strict=True):
             emit.store(value, self.products.buffer, self.products.at(matrix, emit.add(row, i)), chunk)
 

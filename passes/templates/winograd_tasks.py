@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from mlir import ir
 
+from aiopt.dialects import ai
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Buffers, Parameters
 from aiopt.passes.templates.emit import Index
@@ -35,6 +36,7 @@ class Tasks:
     @staticmethod
     def of(kernel: Contraction, tiles: Tiles, numbers: Parameters, buffers: Buffers) -> Tasks:
         root = kernel.root
+        assert isinstance(root, ai.ConvOp), "the template covers no other"
         result = Result.of(kernel, buffers, root.bias, kernel.out.shape)
         return Tasks(tiles, numbers, result, emit.flat(buffers[root.input]), emit.flat(buffers[root.weight]))
 

@@ -10,7 +10,7 @@ import onnx
 from onnx.backend.base import Backend, BackendRep, namedtupledict
 
 from aiopt.api import compile
-from aiopt.runtime.net import CompiledNet
+from aiopt.runtime.base import Net
 from aiopt.specialize import SpecializingNet
 from aiopt.staged import StagedNet
 from aiopt.support.errors import InputError
@@ -20,7 +20,7 @@ from aiopt.support.types import has_element
 class AioptBackendRep(BackendRep):
     """A compiled model; `run` takes its inputs in order."""
 
-    def __init__(self, net: CompiledNet | StagedNet | SpecializingNet) -> None:
+    def __init__(self, net: Net | StagedNet | SpecializingNet) -> None:
         self.net = net
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
@@ -30,7 +30,7 @@ class AioptBackendRep(BackendRep):
         """
         if not isinstance(inputs, dict):
             inputs = _by_name(list(self.net.inputs), inputs)
-        outputs = self.net.run({name: np.asarray(value) for name, value in inputs.items()})
+        outputs = self.net.run({name: _value(value) for name, value in inputs.items()})
         return namedtupledict("Outputs", list(outputs))(*outputs.values())
 
 
@@ -59,7 +59,9 @@ class AioptBackend(Backend):
             initializers = {tensor.name for tensor in model.graph.initializer}
             names = [value.name for value in model.graph.input if value.name not in initializers]
             inputs = _by_name(names, inputs)
-        kwargs.setdefault("shapes", {name: tuple(np.shape(value)) for name, value in inputs.items()})
+        kwargs.setdefault(
+            "shapes", {name: value.shape for name, value in inputs.items() if isinstance(value, np.ndarray)}
+        )
         return cls.prepare(model, device, **kwargs).run(inputs)
 
     @classmethod
@@ -76,6 +78,11 @@ class AioptBackend(Backend):
         opset = onnx.helper.make_opsetid(node.domain, kwargs.pop("opset_version", onnx.defs.onnx_opset_version()))
         model = onnx.shape_inference.infer_shapes(onnx.helper.make_model(graph, opset_imports=[opset]))
         return cls.run_model(model, arrays, device, **kwargs)
+
+
+def _value(value: Any) -> Any:
+    """Numbers become arrays; lists and None are ONNX's sequences and optionals."""
+    return value if value is None or isinstance(value, list) else np.asarray(value)
 
 
 def _by_name(names: list[str], inputs: Any) -> dict[str, Any]:

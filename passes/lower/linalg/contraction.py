@@ -57,7 +57,7 @@ def _lower_matmul(op: ai.MatMulOp, lhs: Operand, rhs: Operand) -> ir.Value:
         return broadcast_map(shape, out.shape[:-2])
 
     if packed:
-        check_whole_blocks(op.python_attributes()["pack"], op.python_attributes()["columns"])
+        check_whole_blocks(op.python_attributes()["pack"], op.python_attributes()["columns"], op.interleave)
         init = split_axis(init, out.rank - 1, rhs.type.shape[-3])
     result = generic(
         [
@@ -66,15 +66,17 @@ def _lower_matmul(op: ai.MatMulOp, lhs: Operand, rhs: Operand) -> ir.Value:
         ],
         (init, [*loops[:batch], m, *block, n]),
         [PARALLEL] * (batch + suffix - 1) + [REDUCTION, PARALLEL],
-        multiply_add(acc, out.element),
+        multiply_add(acc, lhs.type.element),
     )
     if packed:
         result = tensor.CollapseShapeOp(tensor_type(total), result, split_groups(out.rank, out.rank - 1)).result
     return rounded(result, out, acc)
 
 
-def check_whole_blocks(pack: int, total: int) -> None:
-    """Packed weights without filling. Raises UnsupportedError."""
+def check_whole_blocks(pack: int, total: int, interleave: ir.Attribute | None) -> None:
+    """Packed weights without filling and pairs. Raises UnsupportedError."""
+    if interleave is not None:
+        raise UnsupportedError("convert-ai-to-linalg: weights in pairs (interleave) are for templates only")
     if total % pack:
         what = f"{total} columns or filters do not fill blocks of {pack}"
         raise UnsupportedError(f"convert-ai-to-linalg: {what}: run ai-select-route before, or pack them otherwise")

@@ -75,7 +75,7 @@ def _lower_conv(op: ai.ConvOp, x: Operand, weight: Operand, bias: Operand | None
         padded = padded if len(channels.input) == 1 else split_axis(padded, axis, blocks)
         filters = split_axis(filters, 0, blocks) if op.pack is None else filters
     window = Window(list(op.strides), list(op.dilations), is_last)
-    result = convolve(window, padded, filters, init, channels, multiply_add(acc, out.element))
+    result = convolve(window, padded, filters, init, channels, multiply_add(acc, x.type.element))
     if len(channels.kept) == 2:
         result = tensor.CollapseShapeOp(tensor_type(total), result, split_groups(out.rank, axis)).result
     return rounded(result, out, acc)
@@ -98,7 +98,7 @@ def _channels(op: ai.ConvOp, weight: TensorType) -> tuple[Channels, int]:
             f"convert-ai-to-linalg leaves filters transformed for winograd to the template (at {where}): "
             "run ai-select-route before"
         )
-    check_whole_blocks(pack.value, filters.value)
+    check_whole_blocks(pack.value, filters.value, op.interleave)
     return (_PACKED_DEPTHWISE if depthwise else _PACKED_DENSE), weight.shape[0]
 
 

@@ -39,7 +39,7 @@ def _lower_conv_transpose(op: ai.ConvTransposeOp, x: Operand, weight: Operand, b
         [(parts[0], [n, g, ic, *reach]), (parts[1], [g, ic, oc, *kernel])],
         (parts[2], [n, g, oc, *spatial]),
         [PARALLEL] * (2 + rank) + [REDUCTION] * (1 + rank) + [PARALLEL],
-        multiply_add(acc, out.element),
+        multiply_add(acc, x.type.element),
     )
     value = tensor.CollapseShapeOp(tensor_type(total), result, split_groups(out.rank, 1)).result
     if bias is not None:

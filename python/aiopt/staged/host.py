@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from aiopt.staged.stages import Stages
 
 Runner = Callable[[Part, str], "Stages"]
+_RANDOM = {"Bernoulli", "Dropout", "Multinomial", "RandomNormalLike", "RandomUniformLike"}
 _MOST_TRIPS = 1 << 40  # a loop without a count and without an end would never return
 
 
@@ -43,6 +44,11 @@ class HostStep:
     def label(self) -> str:
         """`Unique unique_7`"""
         return f"{self.step.node.op_type} {node_name(self.step.node)}"
+
+    @property
+    def is_random(self) -> bool:
+        """True if its outputs differ from run to run."""
+        return self.step.node.op_type in _RANDOM
 
     def run(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Its outputs by name. Raises InputError if the node refuses what it is given."""

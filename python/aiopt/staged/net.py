@@ -20,13 +20,22 @@ class StagedNet:
     """A model with nodes that are not compiled (the slow route), or not before a run has computed what they depend on.
 
     What lies between them is compiled, each part at the first call that reaches it with tensors of these shapes.
-    `inputs` is name -> TensorType, in order; `report()["slow_route"]` lists the nodes that are not compiled and why.
+    `inputs` is name -> TensorType, in order (None: a sequence, an optional, or a tensor of a type no net has);
+    `report()["slow_route"]` lists the nodes that are not compiled and why.
     """
 
     def __init__(
-        self, name: str, part: Part, inputs: Mapping[str, TensorType], compiler: Compiler, facts: Mapping[str, Any]
+        self,
+        name: str,
+        part: Part,
+        inputs: Mapping[str, TensorType | None],
+        compiler: Compiler,
+        facts: Mapping[str, Any],
     ) -> None:
-        """facts: more for the report. Raises what compiling the first stage raises."""
+        """inputs: None for what no compiled net takes. facts: more for the report.
+
+        Raises what compiling the first stage raises.
+        """
         self.name = name
         self.inputs = MappingProxyType(dict(inputs))
         self.outputs = MappingProxyType(dict.fromkeys(part.outputs))  # their types depend on the run
@@ -34,7 +43,8 @@ class StagedNet:
         self._stages = Stages(part, name, compiler)
         self._facts = dict(facts)
         self._closed = False
-        self._stages.prepare(self.inputs, ())
+        types = {name: kind for name, kind in inputs.items() if kind is not None}
+        self._stages.prepare(types, inputs.keys() - types.keys())
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """`CompiledNet.run`; raises what it raises, and InputError if a node refuses what it is given."""
@@ -102,5 +112,8 @@ class StagedNet:
         if self._closed:
             raise AioptError(f"net '{self.name}' has been closed")
         signature.check_names(self.name, self.inputs, inputs)
-        arrays = {name: signature.checked_array(name, kind, inputs[name]) for name, kind in self.inputs.items()}
-        return self._stages.run(arrays, clock)
+        values = {
+            name: inputs[name] if kind is None else signature.checked_array(name, kind, inputs[name])
+            for name, kind in self.inputs.items()
+        }
+        return self._stages.run(values, clock)

@@ -15,7 +15,7 @@ from aiopt.frontend.onnx.importer import Deferred, Imported, import_part
 from aiopt.frontend.onnx.part import Part
 from aiopt.passes import io
 from aiopt.passes.unit import Unit
-from aiopt.runtime.net import CompiledNet
+from aiopt.runtime.base import Net
 from aiopt.staged.host import HostStep
 from aiopt.support.errors import UnsupportedError
 from aiopt.support.types import TensorType, has_element
@@ -28,7 +28,7 @@ Clock = Callable[[str, float], None]  # told of each step that was run and its s
 class Compiler:
     """How a module becomes a net, and how many stages are kept."""
 
-    compile: Callable[[Unit], CompiledNet]
+    compile: Callable[[Unit], Net]
     keep: int
 
 
@@ -36,11 +36,13 @@ class Compiler:
 class Stage:
     """What a part became for inputs of certain types: a net, steps for the host, and the part that is left.
 
+    constants: what is known once and for all. aliases: names that stand for others.
     binds: names whose contents the part that is left must know.
     """
 
-    net: CompiledNet | None
-    imported: Imported
+    net: Net | None
+    constants: Mapping[str, Any]
+    aliases: Mapping[str, str]
     hosted: tuple[HostStep, ...]
     rest: Part | None
     binds: frozenset[str]
@@ -71,8 +73,9 @@ class Stages:
         """Compile the first stage for inputs of these types, so that errors come early."""
         read = self._part.reads() - self._part.initializers.keys()
         given = {name: inputs[name] for name in sorted(read & inputs.keys())}
+        foreign = frozenset(absent) & read
         with self._lock:
-            self._find(self._part, _path((), given, frozenset(absent), {}), given, frozenset(absent), {})
+            self._find(self._part, _path((), given, foreign, {}), given, foreign, {})
 
     def stages(self) -> list[Stage]:
         """Those that are kept, the one used last at the end."""
@@ -124,21 +127,25 @@ class Stages:
         context = io.new_context()
         imported = import_part(part, self._name, given, absent, context)
         net = self._compiler.compile(Unit(imported.module, imported.weights)) if imported.results else None
-        known = set(part.arrays) | set(part.initializers)
-        have = set(given) | absent | set(imported.results) | set(imported.known) | set(imported.aliases) | known
-        hosted, left = self._split(imported.deferred, have, absent, part)
-        rest, binds = _rest(part, imported, left)
-        if rest is not None and not (hosted or binds or imported.results):
+        constants: Values = {**part.arrays, **imported.known}
+        have = {*given, *absent, *imported.results, *imported.aliases, *constants, *part.initializers}
+        foreign = absent | {name for name, value in constants.items() if not has_element(value.dtype)}
+        steps, left = self._split(imported.deferred, have, foreign, part)
+        hosted = _fold(steps, constants)
+        rest, binds = _rest(part, imported, constants, left)
+        if rest is not None and not (steps or binds or imported.results):
             raise UnsupportedError(left[0].reason or f"'{left[0].step.node.name}' waits for what nothing makes")
-        return Stage(net, imported, tuple(hosted), rest, binds)
+        return Stage(net, constants, imported.aliases, hosted, rest, binds)
 
     def _split(
-        self, deferred: tuple[Deferred, ...], have: set[str], absent: frozenset[str], part: Part
+        self, deferred: tuple[Deferred, ...], have: set[str], foreign: frozenset[str], part: Part
     ) -> tuple[list[HostStep], list[Deferred]]:
-        """The steps that are run on the host now, and those that are left. `have` grows by what the former make."""
+        """The steps that are run on the host now, and those that are left. `have` grows by what the former make.
+
+        foreign: names of what no net takes; who reads one is run on the host.
+        """
         hosted: list[HostStep] = []
         left: list[Deferred] = []
-        foreign = set(absent)
         for one in deferred:
             reads = one.step.reads()
             if reads <= have and not one.tensor and (one.reason or reads & foreign):
@@ -155,13 +162,13 @@ class Stages:
 
 def _run_stage(stage: Stage, values: Values, clock: Clock | None) -> None:
     """Put what a stage makes into `values`."""
-    imported = stage.imported
-    values.update(imported.known)
-    values.update({name: values[source] for name, source in imported.aliases.items()})
+    values.update(stage.constants)
+    values.update({name: values[source] for name, source in stage.aliases.items()})
     if stage.net is not None:
         inputs = {name: values[name] for name in stage.net.inputs}
-        for kernel, seconds in stage.net.profile(inputs) if clock is not None else ():
-            clock(kernel, seconds)
+        if clock is not None:
+            for kernel, seconds in stage.net.profile(inputs):
+                clock(kernel, seconds)
         values.update(stage.net.run(inputs))
     for step in stage.hosted:
         start = time.perf_counter()
@@ -170,13 +177,27 @@ def _run_stage(stage: Stage, values: Values, clock: Clock | None) -> None:
             clock(step.label, time.perf_counter() - start)
 
 
-def _rest(part: Part, imported: Imported, left: list[Deferred]) -> tuple[Part | None, frozenset[str]]:
+def _fold(steps: list[HostStep], constants: Values) -> tuple[HostStep, ...]:
+    """Run the steps that read nothing but constants, whose outputs are constants too; the others."""
+    kept = []
+    for one in steps:
+        reads = one.step.reads()
+        if reads and reads <= constants.keys() and not one.is_random:
+            constants.update(one.run(constants))
+        else:
+            kept.append(one)
+    return tuple(kept)
+
+
+def _rest(
+    part: Part, imported: Imported, constants: Values, left: list[Deferred]
+) -> tuple[Part | None, frozenset[str]]:
     if not left:
         return None, frozenset()
     steps = tuple(one.step for one in left)
     reads = {name for step in steps for name in step.reads()} | set(part.outputs)
     initializers = {name: tensor for name, tensor in imported.initializers.items() if name in reads}
-    arrays = {name: array for name, array in {**part.arrays, **imported.known}.items() if name in reads}
+    arrays = {name: array for name, array in constants.items() if name in reads and isinstance(array, np.ndarray)}
     initializers = {name: tensor for name, tensor in initializers.items() if name not in arrays}
     binds = frozenset(one.tensor for one in left if one.tensor)
     return Part(steps, part.outputs, initializers, arrays, part.functions), binds

@@ -55,5 +55,13 @@ class CompileError(AioptError):
     """Lowering or code generation failed."""
 
 
+class PluginError(AioptError):
+    """A module of others cannot be loaded, or what it adds has a name that is taken."""
+
+
 class OutputError(AioptError):
     """A result cannot be written where it was asked for."""
+
+
+class ShownError(AioptError):
+    """What went wrong has been shown as MLIR's own diagnostics; nothing is left to say."""

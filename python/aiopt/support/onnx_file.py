@@ -86,8 +86,11 @@ def _visit_tensor(tensor: Field, found: set[str]) -> None:
 
 
 def _dims(value: Field) -> Dims | None:
+    """Of a sequence or an optional (): it has no shape that would be open."""
     for type_ in _messages(value, _VALUE_TYPE):
-        for tensor in _messages(type_, _TYPE_TENSOR):
+        for number, tensor in _fields(type_):
+            if number != _TYPE_TENSOR:
+                return ()
             for shape in _messages(tensor, _TENSOR_SHAPE):
                 return tuple(_dim(dim) for dim in _messages(shape, _SHAPE_DIM))
     return None

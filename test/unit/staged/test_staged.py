@@ -274,3 +274,30 @@ def test_what_nobody_can_run_is_refused_with_its_node() -> None:
 def test_broken_control_flow(broken: onnx.NodeProto, message: str) -> None:
     with pytest.raises(ModelError, match=message):
         aiopt.compile(model([broken], {"x": X}, ["y"], n=np.array(2), c=np.array(False)), cache=False)
+
+
+def test_types_no_net_has_are_the_hosts() -> None:
+    """4-bit weights become f32 when the model is compiled; 8-bit floats that are inputs are cast in each run."""
+    import ml_dtypes
+
+    weight = np.array([[-8, 7], [1, 0], [3, -2], [5, -5]], ml_dtypes.int4)
+    nodes = [
+        node("DequantizeLinear", ["w", "scale"], ["d"], name="dq"),
+        node("MatMul", ["x", "d"], ["m"]),
+        node("Cast", ["f8"], ["f"], name="c", to=F32),
+        node("Add", ["m", "f"], ["y"]),
+    ]
+    small = np.array([0.5, -3], ml_dtypes.float8_e4m3fn)
+    proto = model(nodes, {"x": X, "f8": small}, ["y"], 21, w=weight, scale=np.float32(0.5))
+    net = aiopt.compile(proto, cache=False)
+    want = X @ (weight.astype(np.float32) * 0.5) + small.astype(np.float32)  # oracle: numpy
+    np.testing.assert_allclose(net.run({"x": X, "f8": small})["y"], want, rtol=1e-6)
+    assert [one["node"] for one in net.report()["slow_route"]] == ["c"]
+
+
+def test_a_sequence_is_an_input() -> None:
+    nodes = [node("SequenceAt", ["s", "i"], ["a"]), node("Neg", ["a"], ["y"])]
+    proto = model(nodes, {"x": X}, ["y"], i=np.array(1))
+    proto.graph.input[0].CopyFrom(helper.make_tensor_sequence_value_info("s", F32, None))
+    net = aiopt.compile(proto, cache=False)
+    np.testing.assert_array_equal(net.run({"s": [X, 2 * X]})["y"], -2 * X)

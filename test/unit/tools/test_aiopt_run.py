@@ -115,9 +115,10 @@ def test_aiopt_takes_onnx(model: Path, tmp_path: Path):
 
 def test_mixed_precision_is_held_against_40_db(tmp_path: Path):
     text = """module attributes {ai.level = "graph", ai.net = "small"} {
-  func.func @main(%x: tensor<8x8xf32> {ai.name = "x"}) -> (tensor<8x8xf32> {ai.name = "y"}) {
-    %p = "ai.matmul"(%x, %x) {acc = f32} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32> loc("first")
-    return %p : tensor<8x8xf32>
+  func.func @main(%x: tensor<64x64xf32> {ai.name = "x"}) -> (tensor<64x64xf32> {ai.name = "y"}) {
+    %r = "ai.relu"(%x) : (tensor<64x64xf32>) -> tensor<64x64xf32> loc("first")
+    %p = "ai.matmul"(%r, %x) {acc = f32} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc("second")
+    return %p : tensor<64x64xf32>
   }
 }"""
     good = tmp_path / "good.mlir"
@@ -126,7 +127,8 @@ def test_mixed_precision_is_held_against_40_db(tmp_path: Path):
         done = command("aiopt-run", good, f"--amp={amp}", "--compare", "reference", "--per-layer")
         assert (done.returncode, done.stderr) == (0, "")
         assert "to reference: cosine " in done.stdout
-        assert f"layer first (ai.matmul, {amp}): cosine " in done.stdout
+        assert f"kernel relu_cast_0 (first, {amp}): cosine " in done.stdout
+        assert "kernel cast_matmul_1 (second, f32): cosine " in done.stdout
     facts = json.loads(command("aiopt-run", good, "--amp=bf16", "--compare", "reference", "--json").stdout)
     assert facts["amp"] == "bf16"
     assert 40 < facts["outputs"][0]["sqnr"] < 70
@@ -136,14 +138,14 @@ def test_too_few_decibels_are_an_error(tmp_path: Path):
     """x . x - x . x, of which one is rounded and the other is not, has nothing but noise."""
     path = tmp_path / "noise.mlir"
     path.write_text("""module attributes {ai.level = "graph", ai.net = "small"} {
-  func.func @main(%x: tensor<8x8xf32> {ai.name = "x"}) -> (tensor<8x8xf32> {ai.name = "y"}) {
+  func.func @main(%x: tensor<64x64xf32> {ai.name = "x"}) -> (tensor<64x64xf32> {ai.name = "y"}) {
     %c = arith.constant dense<1.000000e+05> : tensor<f32>
-    %b = "ai.add"(%x, %c) : (tensor<8x8xf32>, tensor<f32>) -> tensor<8x8xf32>
-    %i = "ai.matmul"(%b, %x) {acc = f32} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
-    %s = "ai.reduce_sum"(%x) {axes = array<i64: 0>, keepdims = true} : (tensor<8x8xf32>) -> tensor<1x8xf32>
-    %m = "ai.mul"(%s, %c) : (tensor<1x8xf32>, tensor<f32>) -> tensor<1x8xf32>
-    %y = "ai.sub"(%i, %m) : (tensor<8x8xf32>, tensor<1x8xf32>) -> tensor<8x8xf32>
-    return %y : tensor<8x8xf32>
+    %b = "ai.add"(%x, %c) : (tensor<64x64xf32>, tensor<f32>) -> tensor<64x64xf32>
+    %i = "ai.matmul"(%b, %x) {acc = f32} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    %s = "ai.reduce_sum"(%x) {axes = array<i64: 0>, keepdims = true} : (tensor<64x64xf32>) -> tensor<1x64xf32>
+    %m = "ai.mul"(%s, %c) : (tensor<1x64xf32>, tensor<f32>) -> tensor<1x64xf32>
+    %y = "ai.sub"(%i, %m) : (tensor<64x64xf32>, tensor<1x64xf32>) -> tensor<64x64xf32>
+    return %y : tensor<64x64xf32>
   }
 }""")
     done = command("aiopt-run", path, "--amp=bf16", "--compare", "reference")

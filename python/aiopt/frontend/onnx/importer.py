@@ -34,7 +34,7 @@ from aiopt.support.errors import (
     RunTimeValueError,
     UnsupportedError,
 )
-from aiopt.support.types import TensorType
+from aiopt.support.types import TensorType, has_element
 from aiopt.support.weights import WeightStore
 
 # What a handler may raise on a broken node: everything in a model is untrusted.
@@ -133,7 +133,10 @@ class _Main:
         for name, argument in zip(inputs, self._block.arguments, strict=True):
             self.scope.define(name, Value.made(argument))
         for name, array in part.arrays.items():
-            self.scope.define(name, Value.known(array, name))
+            if has_element(array.dtype):
+                self.scope.define(name, Value.known(array, name))
+            else:
+                self._pending.add(name)
 
     def run(self, strict: bool) -> None:
         """Import all steps. strict: raise where one must be deferred."""
@@ -177,6 +180,9 @@ class _Main:
         results: dict[str, ir.Value] = {}
         arguments = dict(zip(self._block.arguments, self._inputs, strict=True))
         for name in sorted(needed - self._pending - set(self._inputs)):
+            if (array := self.scope.foreign(name)) is not None:
+                known[name] = array
+                continue
             value = self.scope.lookup(name)
             if value.array is not None:
                 known[name] = value.array

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+import numpy as np
 import onnx
 
-from aiopt.frontend.onnx.tensors import to_array
+from aiopt.frontend.onnx.tensors import foreign_array, to_array
 from aiopt.frontend.onnx.values import Value
 from aiopt.support.errors import ModelError
+from aiopt.support.types import has_element
 
 
 class Scope:
@@ -49,6 +51,14 @@ class Scope:
         if name in self._made:
             raise ModelError(f"'{name}' is used before the node that makes it: the graph has a cycle or is unordered")
         raise ModelError(f"'{name}' is neither an input, an initializer nor the output of a node")
+
+    def foreign(self, name: str) -> np.ndarray | None:
+        """The contents of an initializer of a type aiopt does not have; None for all else."""
+        tensor = None if name in self._values else self.initializers.get(name)
+        if tensor is None:
+            return None
+        array = foreign_array(tensor, f"initializer '{name}'")
+        return None if has_element(array.dtype) else array
 
     def is_used(self, name: str) -> bool:
         """True if a node or the model's outputs read this name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 
@@ -28,17 +28,31 @@ class Declared:
         return f"{self.name}: {self.element}[{shape}]"
 
 
-def read_inputs(graph: onnx.GraphProto, shapes: Mapping[str, Sequence[int]] | None) -> dict[str, TensorType]:
-    """The type of each input in order; inputs that are also initializers are constants and left out.
+def read_inputs(
+    graph: onnx.GraphProto, shapes: Mapping[str, Sequence[int]] | None, skip: Collection[str] = ()
+) -> dict[str, TensorType]:
+    """The type of each input in order; inputs that are also initializers are constants and left out, as is `skip`.
 
     Errors: InputError if a given shape does not fit or one is missing, UnsupportedError for inputs that are no
     tensors of a type aiopt has, ModelError for a name that stands twice.
     """
     constants = {tensor.name for tensor in graph.initializer}
-    declared = _by_name(_declare(value) for value in graph.input if value.name not in constants)
-    given = {name: _check_given(name, shape, declared) for name, shape in (shapes or {}).items()}
+    declared = _by_name(_declare(value) for value in graph.input if value.name not in constants | set(skip))
+    given = {name: _check_given(name, shape, declared) for name, shape in (shapes or {}).items() if name not in skip}
     sizes = _bind_names(declared, given)
     return {name: TensorType(_resolve(d, given, sizes), d.element) for name, d in declared.items()}
+
+
+def foreign_inputs(graph: onnx.GraphProto) -> set[str]:
+    """The inputs no net takes: sequences, optionals, tensors of types aiopt does not have."""
+    constants, foreign = {tensor.name for tensor in graph.initializer}, set()
+    for value in graph.input:
+        try:
+            if value.name not in constants:
+                _declare(value)
+        except UnsupportedError:
+            foreign.add(value.name)
+    return foreign
 
 
 def _declare(value: onnx.ValueInfoProto) -> Declared:

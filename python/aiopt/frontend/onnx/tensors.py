@@ -36,6 +36,11 @@ def to_array(tensor: onnx.TensorProto, what: str) -> np.ndarray:
     Errors: ModelError if they do not fit its shape, UnsupportedError for an element type aiopt does not have.
     """
     element_type(tensor.data_type, what)
+    return foreign_array(tensor, what)
+
+
+def foreign_array(tensor: onnx.TensorProto, what: str) -> np.ndarray:
+    """The values of a tensor of any of ONNX's types. Errors: ModelError if they do not fit its shape."""
     try:
         array = numpy_helper.to_array(tensor)
     except (ValueError, TypeError, KeyError) as error:

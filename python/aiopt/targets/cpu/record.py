@@ -1,4 +1,4 @@
-"""Records of CPUs: this machine, and the levels of x86-64."""
+"""Records of CPUs: this machine, the levels of x86-64, and some CPUs by LLVM's names."""
 
 from __future__ import annotations
 
@@ -32,20 +32,24 @@ _X86_LEVELS = {
     "x86-64-v3": tuple(sorted(_V2 + _V3)),
     "x86-64-v4": tuple(sorted(_V2 + _V3 + _V4)),
 }
+_BF16 = ("avx512bf16", "avx512vnni")
+# What code for them may use beyond x86-64-v4; they have more, which nothing here makes.
+_X86_CPUS = {name: tuple(sorted(_V2 + _V3 + _V4 + _BF16)) for name in ("cooperlake", "sapphirerapids", "znver4")}
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 # What to assume of a CPU that is not this one or does not say: most since 2015 have it.
 _L1_BYTES, _L2_BYTES, _L3_BYTES = 32 << 10, 512 << 10, 8 << 20
 
 
 def cpu_record(name: str = "host") -> TargetRecord:
-    """The record of `host` or of a level of x86-64 (`x86-64-v3`). Raises OptionError for another name."""
+    """The record of `host`, a level of x86-64 (`x86-64-v3`) or a CPU (`znver4`). Raises OptionError for others."""
     if name == "host":
         return host()
-    if name not in _X86_LEVELS:
-        raise OptionError(f"there is no CPU '{name}' (there are: host, {', '.join(_X86_LEVELS)})")
-    features = _X86_LEVELS[name]
+    known = _X86_LEVELS | _X86_CPUS
+    if name not in known:
+        raise OptionError(f"there is no CPU '{name}' (there are: host, {', '.join(known)})")
+    features, cpu = known[name], name if name in _X86_CPUS else "x86-64"
     sizes = (_L1_BYTES, _L2_BYTES, _L3_BYTES)
-    return TargetRecord(name, "x86_64-unknown-linux-gnu", "x86-64", features, _vector_bits(features), 1, *sizes)
+    return TargetRecord(name, "x86_64-unknown-linux-gnu", cpu, features, _vector_bits(features), 1, *sizes)
 
 
 @functools.cache

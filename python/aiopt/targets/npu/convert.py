@@ -24,16 +24,41 @@ from aiopt.support.errors import AioptError, IRError
 from aiopt.support.types import TensorType
 from aiopt.targets.npu.encoding import Instruction, Token, numbers_of
 from aiopt.targets.npu.isa import BY_MNEMONIC
+from aiopt.targets.npu.machine import Machine, find_by_hash, find_machine
 from aiopt.targets.npu.program import Program, Tensor
+from aiopt.targets.npu.tile_blocks import ADDRESS, is_tiled
 
-MACHINE = "npu.machine"
-_ADDRESS = "npu.address"
+MACHINE, _HASH = "npu.machine", "npu.machine_hash"
 _TOKENS = ("waits", "signals")
 
 
 def is_program(function: func.FuncOp) -> bool:
     """True for a function that is a program."""
-    return MACHINE in function.attributes
+    return MACHINE in function.attributes and not is_tiled(function)
+
+
+def mark_machine(function: func.FuncOp, machine: Machine) -> None:
+    """Say on a function which machine it is for."""
+    function.attributes[MACHINE] = ir.StringAttr.get(machine.name)
+    function.attributes[_HASH] = ir.StringAttr.get(machine.hash().hex())
+
+
+def machine_of(function: func.FuncOp, option: str, owner: str) -> Machine:
+    """The machine that the option of a pass (`owner`) names, else the preset a function says it is for.
+
+    Raises IRError if the function says nothing, or is for no preset.
+    """
+    if option:
+        return find_machine(option)
+    where, attributes = f"function '{function.name.value}'", function.attributes
+    try:
+        name, digest = attributes[MACHINE].value, bytes.fromhex(attributes[_HASH].value)
+    except (KeyError, AttributeError, ValueError):
+        raise IRError(f"{where} has no attributes {MACHINE} and {_HASH}: {owner}{{machine=NAME}}") from None
+    machine = find_by_hash(digest)
+    if machine is None:
+        raise IRError(f"{where} is for machine '{name}', which is no preset: {owner}{{machine=FILE}}")
+    return machine
 
 
 def build_op(instruction: Instruction, loc: ir.Location | None = None) -> InstructionOp:
@@ -91,7 +116,7 @@ def build_function(program: Program, unit: Unit, name: str) -> func.FuncOp:
             function = func.FuncOp(name, ([], []))
         attributes = function.attributes
         attributes[MACHINE] = ir.StringAttr.get(program.machine)
-        attributes["npu.machine_hash"] = ir.StringAttr.get(program.machine_hash.hex())
+        attributes[_HASH] = ir.StringAttr.get(program.machine_hash.hex())
         attributes["npu.dram_bytes"] = _integer(program.dram_bytes)
         attributes["npu.inputs"] = ir.ArrayAttr.get([_build_tensor(tensor) for tensor in program.inputs])
         attributes["npu.outputs"] = ir.ArrayAttr.get([_build_tensor(tensor) for tensor in program.outputs])
@@ -99,7 +124,7 @@ def build_function(program: Program, unit: Unit, name: str) -> func.FuncOp:
             for address, content in sorted(program.data.items()):
                 array = np.frombuffer(content, np.uint8)
                 key = unit.weights.add(f"{name}.data", array)
-                ConstantOp(key=key, results=[TensorType.of(array)]).operation.attributes[_ADDRESS] = _integer(address)
+                ConstantOp(key=key, results=[TensorType.of(array)]).operation.attributes[ADDRESS] = _integer(address)
             for instruction in program.instructions:
                 build_op(instruction)
             func.ReturnOp([])
@@ -110,7 +135,7 @@ def read_function(function: func.FuncOp, unit: Unit) -> Program:
     """The program a function holds. Raises IRError if it holds anything else, ModelError if its data is not known."""
     where = f"program '{function.name.value}'"
     attributes = function.attributes
-    for key in (MACHINE, "npu.machine_hash", "npu.dram_bytes", "npu.inputs", "npu.outputs"):
+    for key in (MACHINE, _HASH, "npu.dram_bytes", "npu.inputs", "npu.outputs"):
         if key not in attributes:
             raise IRError(f"{where} has no attribute {key}")
     *body, end = function.entry_block.operations
@@ -123,13 +148,13 @@ def read_function(function: func.FuncOp, unit: Unit) -> Program:
             if isinstance(op, InstructionOp):
                 instructions.append(read_op(op))
             elif isinstance(op, ConstantOp):
-                address = from_attribute(op.operation.attributes[_ADDRESS])
+                address = from_attribute(op.operation.attributes[ADDRESS])
                 data[address] = unit.weights[op.python_attributes()["key"]].tobytes()
             else:
                 raise IRError(f"{where} holds {op.operation.name}, which is no instruction ({describe(op.location)})")
         return Program(
             machine=attributes[MACHINE].value,
-            machine_hash=bytes.fromhex(attributes["npu.machine_hash"].value),
+            machine_hash=bytes.fromhex(attributes[_HASH].value),
             dram_bytes=attributes["npu.dram_bytes"].value,
             instructions=instructions,
             inputs=[_read_tensor(item) for item in attributes["npu.inputs"]],

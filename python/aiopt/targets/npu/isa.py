@@ -33,6 +33,9 @@ class Element(IntEnum):
         return 1 if self in (Element.I8, Element.U8) else 4
 
 
+ELEMENTS = {"i8": Element.I8, "ui8": Element.U8, "i32": Element.I32, "f32": Element.F32}  # by MLIR's names
+
+
 class VectorOp(IntEnum):
     """What VEC does with two operands; with COPY, the right one does not count."""
 

@@ -14,6 +14,7 @@ Source: Lamport 1978; Mattern 1988; the check is that of DJIT+ (Pozniansky, Schu
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -80,37 +81,26 @@ class SignalHistory:
         return self.clocks[index], self.times[index]
 
 
-class RaceDetector:
-    """Sees all accesses, in an order that respects what happens before what."""
+class LastAccesses:
+    """For each byte and queue, the last read and the last write, as places in the queue (the first is 1)."""
 
     def __init__(self, sizes: dict[Memory, int]) -> None:
         self._sizes = sizes
         self._last: dict[Memory, dict[tuple[Queue, bool], np.ndarray]] = {memory: {} for memory in Memory}
-        self._numbers: dict[Queue, list[int]] = {queue: [] for queue in Queue}  # of the instructions of each queue
-        self.races: list[Race] = []
 
-    def see(self, number: int, queue: Queue, clock: Clock, found: list[Access]) -> None:
-        """Take the accesses of the next instruction of a queue, which knows `clock`."""
-        self._numbers[queue].append(number)
-        place = len(self._numbers[queue])
-        for access in found:
-            for (other, wrote), last in self._last[access.memory].items():
-                if other != queue and (wrote or access.write):
-                    self._compare(number, access, last, clock[other], other, wrote)
-        for access in found:
-            self._region(self._record(access.memory, queue, access.write), access)[...] = place
+    def conflicts(self, queue: Queue, access: Access) -> Iterator[tuple[Queue, bool, np.ndarray]]:
+        """What other queues did to the bytes of an access that has to be ordered with it.
 
-    def _compare(self, number: int, access: Access, last: np.ndarray, known: int, other: Queue, wrote: bool) -> None:
-        region = self._region(last, access)
-        latest = int(region.max())
-        if latest <= known:
-            return
-        row, column = np.unravel_index(int(region.argmax()), region.shape)
-        address = access.address + int(row) * access.stride + int(column) * _GRANULE[access.memory]
-        (first, writes), (second, writes_too) = sorted(
-            [(self._numbers[other][latest - 1], wrote), (number, access.write)]
-        )
-        self.races.append(Race(first, writes, second, writes_too, access.memory, address))
+        The queue, whether it wrote, and the places, an array [rows, granules of a row]; 0 where it did nothing.
+        """
+        for (other, wrote), last in self._last[access.memory].items():
+            if other != queue and (wrote or access.write):
+                yield other, wrote, _region(last, access)
+
+    def note(self, queue: Queue, place: int, found: list[Access]) -> None:
+        """The instruction at a place of a queue makes these accesses."""
+        for access in found:
+            _region(self._record(access.memory, queue, access.write), access)[...] = place
 
     def _record(self, memory: Memory, queue: Queue, write: bool) -> np.ndarray:
         records = self._last[memory]
@@ -119,9 +109,35 @@ class RaceDetector:
             records[queue, write] = np.zeros(self._sizes[memory] // _GRANULE[memory], np.int32)
         return records[queue, write]
 
-    @staticmethod
-    def _region(record: np.ndarray, access: Access) -> np.ndarray:
-        granule, size = _GRANULE[access.memory], record.itemsize
-        shape = (access.rows, access.row_bytes // granule)
-        strides = (access.stride // granule * size, size)
-        return np.ndarray(shape, record.dtype, record, access.address // granule * size, strides)
+
+def _region(record: np.ndarray, access: Access) -> np.ndarray:
+    granule, size = _GRANULE[access.memory], record.itemsize
+    shape = (access.rows, access.row_bytes // granule)
+    strides = (access.stride // granule * size, size)
+    return np.ndarray(shape, record.dtype, record, access.address // granule * size, strides)
+
+
+class RaceDetector:
+    """Sees all accesses, in an order that respects what happens before what."""
+
+    def __init__(self, sizes: dict[Memory, int]) -> None:
+        self._last = LastAccesses(sizes)
+        self._numbers: dict[Queue, list[int]] = {queue: [] for queue in Queue}  # of the instructions of each queue
+        self.races: list[Race] = []
+
+    def see(self, number: int, queue: Queue, clock: Clock, found: list[Access]) -> None:
+        """Take the accesses of the next instruction of a queue, which knows `clock`."""
+        self._numbers[queue].append(number)
+        for access in found:
+            for other, wrote, region in self._last.conflicts(queue, access):
+                if int(region.max()) > clock[other]:
+                    self._report(number, access, other, wrote, region)
+        self._last.note(queue, len(self._numbers[queue]), found)
+
+    def _report(self, number: int, access: Access, other: Queue, wrote: bool, region: np.ndarray) -> None:
+        row, column = np.unravel_index(int(region.argmax()), region.shape)
+        address = access.address + int(row) * access.stride + int(column) * _GRANULE[access.memory]
+        (first, writes), (second, writes_too) = sorted(
+            [(self._numbers[other][int(region.max()) - 1], wrote), (number, access.write)]
+        )
+        self.races.append(Race(first, writes, second, writes_too, access.memory, address))

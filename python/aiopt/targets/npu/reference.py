@@ -1,11 +1,14 @@
-"""The table of instructions in docs/npu.md: `python -m aiopt.targets.npu.reference` prints it."""
+"""Instructions and ops of the high tier in docs/npu.md: `python -m aiopt.targets.npu.reference` prints them."""
 
 from __future__ import annotations
 
 import inspect
 
+from aiopt.dialects.npu import NpuDialect, TileOp
 from aiopt.targets.npu.encoding import Instruction, numbers_of, offsets
 from aiopt.targets.npu.isa import INSTRUCTIONS
+
+_ITEMS = ("Shapes", "Types", "Errors", "Source")
 
 
 def describe(cls: type[Instruction]) -> str:
@@ -23,9 +26,22 @@ def describe(cls: type[Instruction]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def describe_op(cls: type[TileOp]) -> str:
+    """An op of the high tier in Markdown: its docstring, of which each `Word:` begins an item of a list."""
+    lines = [f"### {cls.OPERATION_NAME}", ""]
+    listed = False
+    for line in inspect.cleandoc(cls.__doc__ or "").splitlines():
+        begins = line.partition(":")[0] in _ITEMS
+        listed = listed or begins
+        lines.append(f"- {line}" if begins else f"  {line}" if listed and line else line)
+    return "\n".join(lines) + "\n"
+
+
 def table() -> str:
-    """All instructions in Markdown."""
-    return "\n".join(describe(cls) for cls in INSTRUCTIONS)
+    """All instructions and ops in Markdown."""
+    ops = [op for op in NpuDialect.operations.values() if issubclass(op, TileOp)]
+    parts = [*map(describe, INSTRUCTIONS), "## Ops of the high tier\n", *map(describe_op, ops)]
+    return "\n".join(parts)
 
 
 if __name__ == "__main__":

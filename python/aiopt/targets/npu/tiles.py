@@ -7,8 +7,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from aiopt.dialects.ext import type_of
 from aiopt.support.errors import UnsupportedError
-from aiopt.targets.npu.isa import Element
+from aiopt.targets.npu.isa import ELEMENTS, Element
+from aiopt.targets.npu.kernel import Product
 from aiopt.targets.npu.machine import Machine
 
 ALIGNMENT = 64
@@ -25,6 +27,16 @@ class Problem:
     result: Element
     resident_bytes: int
     vector_passes: int  # of the vector unit over each element of the result
+
+
+def problem_of(product: Product) -> Problem:
+    """What tiles are chosen for."""
+    m, n, k = product.shape
+    scales = product.requantize is not None and product.requantize.scale.ndim == 1
+    rows = (product.bias is not None) + scales
+    element = ELEMENTS[type_of(product.left).element]
+    passes = max(1, (product.bias is not None) + product.relu) if element == Element.F32 else 1
+    return Problem(m, n, k, element, ELEMENTS[type_of(product.result).element], rows * _aligned(4 * n), passes)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from mlir.dialects import func
 from aiopt.passes.base import FunctionPass
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import IRError
-from aiopt.targets.npu.convert import is_program, read_function
-from aiopt.targets.npu.machine import find_by_hash, find_machine
+from aiopt.targets.npu.convert import is_program, machine_of, read_function
 from aiopt.targets.npu.verify import verify
 
 
@@ -30,12 +29,6 @@ class VerifyPrograms(FunctionPass):
         if not is_program(function):
             return
         program = read_function(function, unit)
-        machine = find_machine(self.machine) if self.machine else find_by_hash(program.machine_hash)
-        where = f"program '{function.name.value}'"
-        if machine is None:
-            raise IRError(
-                f"{where} is for machine '{program.machine}', which is no preset: npu-verify-programs{{machine=FILE}}"
-            )
-        if problems := verify(program, machine):
+        if problems := verify(program, machine_of(function, self.machine, self.name)):
             more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-            raise IRError(f"{where}: {problems[0]}{more}")
+            raise IRError(f"program '{function.name.value}': {problems[0]}{more}")

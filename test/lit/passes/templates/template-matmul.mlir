@@ -43,7 +43,7 @@ module attributes {ai.level = "kernels"} {
     %0 = call @matmul_relu(%a, %b, %c) : (tensor<7x5xf32>, tensor<2x5x16xf32>, tensor<20xf32>) -> tensor<7x20xf32>
     return %0 : tensor<7x20xf32>
   }
-  func.func private @matmul_relu(%a: tensor<7x5xf32>, %b: tensor<2x5x16xf32>, %c: tensor<20xf32>) -> tensor<7x20xf32> attributes {ai.kernel, ai.ops = ["ai.matmul", "ai.add", "ai.relu"], ai.route = "template", ai.template = {fma = 1 : i64, kc = 5 : i64, lanes = 8 : i64, mr = 2 : i64, name = "matmul", nr = 16 : i64, panels = 2 : i64, tiles = 2 : i64}} {
+  func.func private @matmul_relu(%a: tensor<7x5xf32>, %b: tensor<2x5x16xf32>, %c: tensor<20xf32>) -> tensor<7x20xf32> attributes {ai.kernel, ai.ops = ["ai.matmul", "ai.add", "ai.relu"], ai.route = "template", ai.template = {dot = 0 : i64, fma = 1 : i64, kc = 5 : i64, lanes = 8 : i64, mr = 2 : i64, name = "matmul", nr = 16 : i64, panels = 2 : i64, tiles = 2 : i64}} {
     %0 = "ai.matmul"(%a, %b) {acc = f32, columns = 20 : i64, pack = 16 : i64} : (tensor<7x5xf32>, tensor<2x5x16xf32>) -> tensor<7x20xf32>
     %1 = "ai.add"(%0, %c) : (tensor<7x20xf32>, tensor<20xf32>) -> tensor<7x20xf32>
     %2 = "ai.relu"(%1) : (tensor<7x20xf32>) -> tensor<7x20xf32>
