@@ -18,10 +18,10 @@ from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template
 from aiopt.passes.templates.blocking import Block, choose_block, register_blocks, split, step_cycles
 from aiopt.passes.templates.emit import Index
-from aiopt.passes.templates.epilogue import Registers, Result, Tile, folds
+from aiopt.passes.templates.epilogue import Registers, Result, Tile, each_axis
 from aiopt.passes.templates.geometry import Geometry, Span, is_depthwise, read_geometry
 from aiopt.passes.templates.kernel import Contraction
-from aiopt.passes.templates.matmul import is_pointwise
+from aiopt.passes.templates.matmul import covers_pointwise
 from aiopt.passes.templates.pairs import sums_pairs
 from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
 from aiopt.passes.templates.sweep import BLOCKS, ROWS, Sweep, task_rows
@@ -34,9 +34,7 @@ def _matches(kernel: Contraction) -> bool:
     geometry = read_geometry(kernel)
     if geometry is None or not kernel.packable or kernel.out.size == 0 or is_depthwise(geometry):
         return False
-    if kernel.winograd is not None:  # the weight is transformed
-        return False
-    return not (is_pointwise(kernel.root) and folds(kernel))
+    return kernel.winograd is None and not covers_pointwise(kernel)  # else the weight is transformed
 
 
 def _cost(kernel: Contraction, facts: Facts) -> float:
@@ -129,7 +127,7 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
             sums = span(tile, sums, s, at, weights)
         return sums
 
-    result = Result.of(kernel, buffers, root.bias, kernel.out.shape)  # pyright: ignore[reportAttributeAccessIssue]
+    result = Result.of(kernel, buffers, root.bias, each_axis(kernel.out.rank))  # pyright: ignore[reportAttributeAccessIssue]
     Sweep(geometry, geometry.group, parameters, result, taps).emit()
 
 

@@ -38,15 +38,16 @@ class PackWeights(Pass):
     name: ClassVar[str] = "ai-pack-weights"
     requires: ClassVar[Level | None] = Level.KERNELS
 
-    def run(self, unit: Unit) -> None:
-        known, sites = known_arguments(unit), calls(unit)
+    def run(self, unit: Unit) -> bool:
+        known, sites, changed = known_arguments(unit), calls(unit), False
         for function in functions(unit.module):
             choice = read_choice(function)
             name = function.name.value
             kernel = read_contraction(function, known.get(name, frozenset())) if choice is not None else None
             if choice is not None and kernel is not None and kernel.packable and kernel.root.pack is None:
                 _pack(function, kernel.root, choice[1], sites[name], unit)
-        erase_dead(unit.module)
+                changed = True
+        return erase_dead(unit.module) > 0 or changed
 
 
 def _pack(

@@ -10,7 +10,7 @@ from aiopt.dialects import ai
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Buffers, Parameters
 from aiopt.passes.templates.emit import Index
-from aiopt.passes.templates.epilogue import Result
+from aiopt.passes.templates.epilogue import Result, each_axis
 from aiopt.passes.templates.kernel import Contraction
 from aiopt.passes.templates.sweep import BLOCKS
 from aiopt.passes.templates.winograd_input import InputSide
@@ -37,7 +37,7 @@ class Tasks:
     def of(kernel: Contraction, tiles: Tiles, numbers: Parameters, buffers: Buffers) -> Tasks:
         root = kernel.root
         assert isinstance(root, ai.ConvOp), "the template covers no other"
-        result = Result.of(kernel, buffers, root.bias, kernel.out.shape)
+        result = Result.of(kernel, buffers, root.bias, each_axis(kernel.out.rank))
         return Tasks(tiles, numbers, result, emit.flat(buffers[root.input]), emit.flat(buffers[root.weight]))
 
     @property
