@@ -100,7 +100,7 @@ CASES = [
 ]  # fmt: skip
 
 
-def compile_case(case: Case) -> tuple[CompiledNet, float, str]:
+def compile_case(case: Case, winograd: str = "auto") -> tuple[CompiledNet, float, str]:
     """The compiled kernel, the seconds it took, and the template's parameters."""
     weights = WeightStore()
     target = find_target("cpu")
@@ -122,7 +122,7 @@ def compile_case(case: Case) -> tuple[CompiledNet, float, str]:
     start = time.perf_counter()
     choice = ""
     for stage in target.stages()[1:]:
-        pipeline.run(unit, stage.pipeline)
+        pipeline.run(unit, stage.pipeline.replace("ai-select-route{", f"ai-select-route{{winograd={winograd} ", 1))
         choice = choice or _choice(unit)
     code = target.build(unit, KernelCache())
     seconds = time.perf_counter() - start
@@ -142,8 +142,14 @@ def _choice(unit: Unit) -> str:
     for op in unit.module.body.operations:
         if "ai.template" in op.attributes:
             entries = ir.DictAttr(op.attributes["ai.template"])
-            return " ".join(
-                f"{e.name}={ir.IntegerAttr(e.attr).value}" for e in entries if e.name not in ("name", "fma", "lanes")
+            return (
+                ir.StringAttr(entries["name"]).value
+                + " "
+                + " ".join(
+                    f"{e.name}={ir.IntegerAttr(e.attr).value}"
+                    for e in entries
+                    if e.name not in ("name", "fma", "lanes")
+                )
             )
     return "structured"
 
