@@ -17,7 +17,7 @@ from aiopt.passes import spec
 from aiopt.passes.spec import Level
 from aiopt.passes.unit import Unit
 from aiopt.passes.values import check_values, referenced_keys
-from aiopt.support.errors import IRError, ModelError, OutputError
+from aiopt.support.errors import IRError, OutputError, OverwriteError, ParseError, UnreadableError, WeightsError
 from aiopt.support.files import is_same_file, is_special, read_input, refuse_sources, staged, write_output
 from aiopt.support.weights import ELIDED, WeightStore
 
@@ -115,7 +115,7 @@ def write_unit(unit: Unit, output: Path | None, elide: bool = False, debug_info:
         unit.weights[key]
     weights = output.with_suffix(".safetensors")
     if weights == output:
-        raise OutputError(f"cannot write '{output}': the weights go into a file of this name; end it in .mlir")
+        raise OverwriteError(f"cannot write '{output}': the weights go into a file of this name; end it in .mlir")
     if unit.sources and not is_same_file(output, unit.sources[0]):
         refuse_sources(weights, unit.sources)
     text = _print(unit.module, weights.name, debug_info)
@@ -142,9 +142,9 @@ def _parse(source: str | Path | bytes, context: ir.Context) -> ir.Module:
         # To MLIR a path of "-" alone would be the standard input.
         return ir.Module.parseFile("./-" if str(path) == "-" else str(path), context)
     except (OSError, ValueError) as error:  # ValueError: a name with NUL
-        raise ModelError(f"cannot read '{source}': {getattr(error, 'strerror', error)}") from error
+        raise UnreadableError(f"cannot read '{source}': {getattr(error, 'strerror', error)}") from error
     except ir.MLIRError as error:
-        raise IRError(_first_diagnostic(error, "<stdin>" if isinstance(source, bytes) else str(source))) from error
+        raise ParseError(_first_diagnostic(error, "<stdin>" if isinstance(source, bytes) else str(source))) from error
 
 
 def _check_strings(module: ir.Module, name: str) -> None:
@@ -154,7 +154,7 @@ def _check_strings(module: ir.Module, name: str) -> None:
         try:
             bytes.fromhex(escaped.replace(b"\\", b"").decode()).decode()
         except UnicodeDecodeError as error:
-            raise IRError(f"{name}: the bytes {escaped.decode()} in a string are not UTF-8") from error
+            raise ParseError(f"{name}: the bytes {escaped.decode()} in a string are not UTF-8") from error
 
 
 def _first_diagnostic(error: ir.MLIRError, name: str) -> str:
@@ -188,13 +188,13 @@ def _weights_file(module: ir.Module, folder: Path) -> Path | None:
     if not isinstance(name, ir.StringAttr):
         raise IRError(f"ai.weights must be the name of a safetensors file, not {name}")
     if name.value == ELIDED:
-        raise ModelError(
+        raise WeightsError(
             'this text was written without its weights (ai.weights = "elided") and cannot be loaded: '
             "write it to a file (-o) without --elide-weights"
         )
     path = folder / name.value
     if not path.exists():
-        raise ModelError(
+        raise WeightsError(
             f"the weights '{path}' (attribute ai.weights) are missing: move the file beside the text, or remove the "
             "attribute to work without values"
         )

@@ -19,7 +19,7 @@ from aiopt.passes.pipeline_text import Nest, Step, Upstream, parse
 from aiopt.passes.registry import registered
 from aiopt.passes.unit import Unit
 from aiopt.support.arguments import did_you_mean
-from aiopt.support.errors import AioptError, CompileError, OptionError
+from aiopt.support.errors import AioptError, CompileError, PipelineError
 
 
 class Observer(Protocol):
@@ -121,7 +121,7 @@ def _run_ours(unit: Unit, step: Pass) -> None:
 
 def _run_on_functions(unit: Unit, nest: Nest) -> None:
     if nest.anchor != "func.func":
-        raise OptionError(f"aiopt's own passes can be nested in func.func only, not in {nest.anchor}")
+        raise PipelineError(f"aiopt's own passes can be nested in func.func only, not in {nest.anchor}")
     for function in functions(unit.module):
         for step in nest.items:
             if isinstance(step, FunctionPass):
@@ -129,7 +129,7 @@ def _run_on_functions(unit: Unit, nest: Nest) -> None:
             elif isinstance(step, Upstream):
                 _run_upstream(function.operation, str(step))
             else:
-                raise OptionError(f"{step} works on a whole module and cannot stand inside func.func(...)")
+                raise PipelineError(f"{step} works on a whole module and cannot stand inside func.func(...)")
 
 
 def _check_names(steps: Sequence[Step], anchor: str, context: ir.Context) -> None:
@@ -147,8 +147,8 @@ def _build(anchor: str, text: str, context: ir.Context) -> PassManager:
     except ValueError as error:
         if unknown := re.search(r"'([^']*)' does not refer to a registered pass", str(error)):
             guess = did_you_mean(unknown[1], registered())
-            raise OptionError(f"no pass is called '{unknown[1]}'{guess} (aiopt --list-passes shows all)") from error
-        raise OptionError(f"bad option in '{text}': {error_text(error)}") from error
+            raise PipelineError(f"no pass is called '{unknown[1]}'{guess} (aiopt --list-passes shows all)") from error
+        raise PipelineError(f"bad option in '{text}': {error_text(error)}") from error
 
 
 def _run_upstream(op: ir.Operation, text: str) -> None:

@@ -13,7 +13,7 @@ from functools import cache
 
 from aiopt.passes.base import NamedPipeline, Pass
 from aiopt.passes.registry import PACKAGES, registered
-from aiopt.support.errors import OptionError
+from aiopt.support.errors import OptionError, PipelineError
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
 
@@ -112,7 +112,7 @@ class _Reader:
             self.at += 1
 
     def _error(self, what: str) -> OptionError:
-        return OptionError(f"pipeline: {what} at '{self.text[self.at : self.at + 20]}' (column {self.at + 1})")
+        return PipelineError(f"pipeline: {what} at '{self.text[self.at : self.at + 20]}' (column {self.at + 1})")
 
 
 def _split_options(name: str, text: str) -> dict[str, str]:
@@ -120,6 +120,6 @@ def _split_options(name: str, text: str) -> dict[str, str]:
     for part in text.split():
         key, equals, value = part.partition("=")
         if not equals:
-            raise OptionError(f"{name}: options are key=value, not '{part}'")
+            raise PipelineError(f"{name}: options are key=value, not '{part}'")
         options[key] = value
     return options

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import aiopt
-from aiopt.support import command
+from aiopt.support import catalogue, command
 from aiopt.support.arguments import Parser, parse_shapes
 from aiopt.support.errors import OptionError, OutputError
 from aiopt.support.files import read_input, refuse_sources, write_output
@@ -31,7 +31,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse(arguments)
     if given.version:
         return command.say(f"aiopt {aiopt.__version__}, LLVM {_llvm_version()}\n")
+    if given.explain is not None:
+        return _explain(given.explain)
     return command.run(partial(_work, given), save_reproducer)
+
+
+def _explain(code: str) -> int:
+    try:
+        return command.say(catalogue.explain(code))
+    except OptionError as error:
+        return command.fail(error)
 
 
 def save_reproducer(entry: Entry, path: Path) -> None:
@@ -54,6 +63,7 @@ def _parser() -> Parser:
     add("--mlir-print-debuginfo", action="store_true", help="print locations")
     add("--list-passes", action="store_true", help="print all passes with their options")
     add("--emit-irdl", nargs="?", const="", metavar="DIALECT", help="print our dialects for mlir-opt --irdl-file=")
+    add("--explain", nargs="?", const="", metavar="CODE", help="print what an error's code means, or all codes")
     add("--version", action="store_true", help="print the versions of aiopt and LLVM")
     return parser
 

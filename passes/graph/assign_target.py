@@ -17,7 +17,7 @@ from aiopt.passes.rewrite import PARTITION, TARGET
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
 from aiopt.support.arguments import did_you_mean
-from aiopt.support.errors import OptionError, UnsupportedError
+from aiopt.support.errors import PipelineError, UnsupportedError
 
 # What each target can run. The CPU has a lowering or a reference for every op.
 CAN_RUN: dict[str, Callable[[ext.Operation], bool]] = {"cpu": lambda op: True}
@@ -63,7 +63,7 @@ class AssignTarget(FunctionPass):
         for target in order:
             if target not in CAN_RUN:
                 known = ", ".join(CAN_RUN)
-                raise OptionError(f"{self.name}: option 'target' names no target '{target}' (there are: {known})")
+                raise PipelineError(f"{self.name}: option 'target' names no target '{target}' (there are: {known})")
         return order
 
     def _denied(self) -> set[tuple[str, str]]:
@@ -72,8 +72,8 @@ class AssignTarget(FunctionPass):
         for entry in filter(None, self.deny.split(",")):
             target, colon, op = entry.partition(":")
             if not colon or target not in CAN_RUN:
-                raise OptionError(f"{self.name}: option 'deny' takes target:op with a known target, not '{entry}'")
+                raise PipelineError(f"{self.name}: option 'deny' takes target:op with a known target, not '{entry}'")
             if op not in known:
-                raise OptionError(f"{self.name}: option 'deny' names no op '{op}'{did_you_mean(op, known)}")
+                raise PipelineError(f"{self.name}: option 'deny' names no op '{op}'{did_you_mean(op, known)}")
             denied.add((target, op))
         return denied

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from aiopt.support import onnx_file
-from aiopt.support.errors import ModelError
+from aiopt.support.errors import ChangedError
 from aiopt.support.onnx_file import Dims
 
 
@@ -43,7 +43,7 @@ class Source:
     def require_unchanged(self) -> None:
         """Raise ModelError if the model is no longer what it was when it was first read."""
         if read_source(self.model).digest != self.digest:
-            raise ModelError(f"'{self.model}' has changed since it was opened: open it again")
+            raise ChangedError(f"'{self.model}' has changed since it was opened: open it again")
 
 
 def read_source(model: Any) -> Source:

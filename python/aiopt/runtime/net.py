@@ -28,7 +28,14 @@ from aiopt.runtime.library import (
 )
 from aiopt.runtime.loader import LoadedCode
 from aiopt.support.checks import whole_number
-from aiopt.support.errors import AioptError, CompileError, InputError, ModelError
+from aiopt.support.errors import (
+    ArtifactError,
+    ArtifactMachineError,
+    ArtifactVersionError,
+    CompileError,
+    InputNameError,
+    RunError,
+)
 from aiopt.support.types import TensorType
 
 _WEIGHTS_ALIGNMENT = 64
@@ -77,7 +84,9 @@ class CompiledNet:
         """`run` with inputs and outputs by position."""
         if len(inputs) != len(self.inputs):
             takes = signature.describe(self.inputs)
-            raise InputError(f"net '{self.name}' was given {len(inputs)} inputs, expected {len(self.inputs)} ({takes})")
+            raise InputNameError(
+                f"net '{self.name}' was given {len(inputs)} inputs, expected {len(self.inputs)} ({takes})"
+            )
         return self._call(inputs)
 
     def bind(self, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> Binding:
@@ -154,13 +163,13 @@ class CompiledNet:
 
     def _check(self, info: NetInfo) -> None:
         if info.abi_version != ABI_VERSION:
-            raise CompileError(
+            raise ArtifactVersionError(
                 f"net '{self.name}' was compiled for ABI version {info.abi_version}, this aiopt has {ABI_VERSION}: "
                 "compile it again"
             )
         missing = missing_cpu_feature((info.cpu_features or b"").decode())
         if missing is not None:
-            raise CompileError(
+            raise ArtifactMachineError(
                 f"net '{self.name}' was compiled for a CPU with '{missing}', which this one lacks: "
                 "compile it again on this machine"
             )
@@ -193,7 +202,7 @@ class CompiledNet:
                 _set_hook(context, None, None)
             self._contexts.give(context)
         if status != 0:
-            raise AioptError(f"net '{self.name}' failed: {STATUS.get(status, f'status {status}')}")
+            raise RunError(f"net '{self.name}' failed: {STATUS.get(status, f'status {status}')}")
 
 
 def load(path: str | Path, threads: int | None = None) -> CompiledNet:
@@ -205,7 +214,7 @@ def load(path: str | Path, threads: int | None = None) -> CompiledNet:
     OptionError for a wrong thread count.
     """
     if not isinstance(path, (str, Path)):
-        raise ModelError(f"a compiled net is loaded from a path, not from {type(path).__name__}")
+        raise ArtifactError(f"a compiled net is loaded from a path, not from {type(path).__name__}")
     stored = artifact.read_artifact(path)
     header = stored.header
     wanted: int = header["threads"] if threads is None else threads

@@ -18,7 +18,7 @@ from aiopt.frontend.onnx.control_flow import graph_attribute
 from aiopt.frontend.onnx.functions import Functions
 from aiopt.frontend.onnx.node import node_name
 from aiopt.frontend.onnx.part import Part, Step, captured, read_graph
-from aiopt.support.errors import AioptError, InputError, ModelError, UnsupportedError
+from aiopt.support.errors import AioptError, ModelError, NodeRunError, UnsupportedError
 
 if TYPE_CHECKING:
     from aiopt.staged.stages import Stages
@@ -31,10 +31,10 @@ _MOST_TRIPS = 1 << 40  # a loop without a count and without an end would never r
 class HostStep:
     """A node that is not compiled. Raises UnsupportedError at once if the host cannot run it either."""
 
-    def __init__(self, step: Step, reason: str, functions: Functions, runner: Runner) -> None:
-        """reason: why it is not compiled. runner: makes what runs a body."""
+    def __init__(self, step: Step, error: UnsupportedError | None, functions: Functions, runner: Runner) -> None:
+        """error: why it is not compiled; None if it reads what no net takes. runner: makes what runs a body."""
         self.step = step
-        self.reason = reason
+        self.error = error
         self._functions = functions
         self._runner = runner
         self._run = {"Loop": self._run_loop, "Scan": self._run_scan}.get(step.node.op_type, self._run_reference)
@@ -44,6 +44,11 @@ class HostStep:
     def label(self) -> str:
         """`Unique unique_7`"""
         return f"{self.step.node.op_type} {node_name(self.step.node)}"
+
+    @property
+    def reason(self) -> str:
+        """Why it is not compiled."""
+        return str(self.error) if self.error else f"{self.step.describe()} reads what no compiled net takes"
 
     @property
     def is_random(self) -> bool:
@@ -58,7 +63,7 @@ class HostStep:
         except AioptError as error:
             raise error.at(self.step.describe())  # noqa: B904
         except Exception as error:  # the reference raises whatever numpy does
-            raise InputError(
+            raise NodeRunError(
                 f"{self.step.describe()} cannot take its inputs: {type(error).__name__}: {error}"
             ) from error
         return {name: value for name, value in zip(node.output, outputs, strict=False) if name}
@@ -79,7 +84,7 @@ class HostStep:
         try:
             return ReferenceEvaluator(graph, opsets=dict(self.step.opsets))
         except Exception as error:
-            raise UnsupportedError(self.reason or f"{self.step.describe()}: aiopt cannot run it") from error
+            raise self.error or UnsupportedError(f"{self.step.describe()}: aiopt cannot run it") from error
 
     def _run_reference(self, values: Mapping[str, Any]) -> list[Any]:
         found = self._evaluator.run(None, {name: values[name] for name in self.step.reads()})

@@ -134,7 +134,7 @@ class Stages:
         hosted = _fold(steps, constants)
         rest, binds = _rest(part, imported, constants, left)
         if rest is not None and not (steps or binds or imported.results):
-            raise UnsupportedError(left[0].reason or f"'{left[0].step.node.name}' waits for what nothing makes")
+            raise left[0].error or UnsupportedError(f"'{left[0].step.node.name}' waits for what nothing makes")
         return Stage(net, constants, imported.aliases, hosted, rest, binds)
 
     def _split(
@@ -148,8 +148,8 @@ class Stages:
         left: list[Deferred] = []
         for one in deferred:
             reads = one.step.reads()
-            if reads <= have and not one.tensor and (one.reason or reads & foreign):
-                hosted.append(HostStep(one.step, one.reason, part.functions, self._runner))
+            if reads <= have and not one.tensor and (one.error or reads & foreign):
+                hosted.append(HostStep(one.step, one.error, part.functions, self._runner))
                 have.update(one.step.makes())
             else:
                 left.append(one)

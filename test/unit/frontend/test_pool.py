@@ -35,7 +35,7 @@ def test_ceil_mode_that_changes_nothing(op_type: str) -> None:
 
 @pytest.mark.parametrize("op_type", ["MaxPool", "AveragePool"])
 def test_ceil_mode_that_adds_a_window_is_refused(op_type: str) -> None:
-    with pytest.raises(UnsupportedError, match=rf"^node 'the_node' \({op_type}, opset 11\): ceil_mode=1"):
+    with pytest.raises(UnsupportedError, match=rf"^node 'the_node' \({op_type}, opset 11.*\): ceil_mode=1"):
         run(node_model(op_type, {"x": IMAGE}, 11, kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1), {})
 
 

@@ -10,7 +10,7 @@ import onnx
 import onnx.checker
 from google.protobuf.message import DecodeError
 
-from aiopt.support.errors import ModelError
+from aiopt.support.errors import DefinitionError, ExternalDataError, ModelError, NotAModelError, UnreadableError
 
 _MAX_NAME = 64
 
@@ -27,7 +27,7 @@ def load(model: str | Path | bytes | onnx.ModelProto) -> tuple[onnx.ModelProto, 
     elif isinstance(model, (str, Path)):
         proto, source = _read(Path(model)), f"'{model}'"
     else:
-        raise ModelError(f"a model is a path, bytes or an onnx.ModelProto, not {type(model).__name__}")
+        raise NotAModelError(f"a model is a path, bytes or an onnx.ModelProto, not {type(model).__name__}")
     _require_graph(proto, source)
     _require_text(proto, source)
     _require_data(proto, source)
@@ -45,11 +45,11 @@ def net_name(model: str | Path | bytes | onnx.ModelProto, graph_name: str) -> st
 
 def _read(path: Path) -> onnx.ModelProto:
     if path.is_dir():
-        raise ModelError(f"'{path}' is a folder: give the .onnx file inside it")
+        raise UnreadableError(f"'{path}' is a folder: give the .onnx file inside it")
     try:
         data = path.read_bytes()
     except (OSError, ValueError) as error:
-        raise ModelError(f"cannot read '{path}': {getattr(error, 'strerror', None) or error}") from error
+        raise UnreadableError(f"cannot read '{path}': {getattr(error, 'strerror', None) or error}") from error
     proto = _parse(data, f"'{path}'")
     try:
         onnx.load_external_data_for_model(proto, str(path.parent))
@@ -60,16 +60,16 @@ def _read(path: Path) -> onnx.ModelProto:
 
 def _parse(data: bytes, source: str) -> onnx.ModelProto:
     if not data:
-        raise ModelError(f"{source} is empty, not an ONNX model")
+        raise NotAModelError(f"{source} is empty, not an ONNX model")
     try:
         return onnx.load_model_from_string(data)
     except (DecodeError, ValueError) as error:
-        raise ModelError(f"{source} is not an ONNX model or is cut off (protobuf: {error})") from error
+        raise NotAModelError(f"{source} is not an ONNX model or is cut off (protobuf: {error})") from error
 
 
 def _require_graph(proto: onnx.ModelProto, source: str) -> None:
     if not proto.HasField("graph") or not proto.graph.output:
-        raise ModelError(f"{source} is not an ONNX model: it has no graph with outputs (broken or cut off?)")
+        raise NotAModelError(f"{source} is not an ONNX model: it has no graph with outputs (broken or cut off?)")
 
 
 def _require_text(proto: onnx.ModelProto, source: str) -> None:
@@ -79,10 +79,10 @@ def _require_text(proto: onnx.ModelProto, source: str) -> None:
     """
     for name in _names(proto):
         if not isinstance(name, str):
-            raise ModelError(f"{source} is broken: the name {name!r} in it is not UTF-8")
+            raise DefinitionError(f"{source} is broken: the name {name!r} in it is not UTF-8")
     for value in (*proto.graph.input, *proto.graph.output):
         if "\0" in value.name:
-            raise ModelError(f"{source} is broken: the name {value.name!r} of an input or output holds NUL")
+            raise DefinitionError(f"{source} is broken: the name {value.name!r} of an input or output holds NUL")
 
 
 def _names(proto: onnx.ModelProto) -> Iterator[object]:
@@ -103,7 +103,7 @@ def _require_data(proto: onnx.ModelProto, source: str) -> None:
     """External data of every tensor is loaded; of bytes and protos it cannot be: they have no folder."""
     for tensor in _tensors(proto):
         if tensor.data_location == onnx.TensorProto.EXTERNAL:
-            raise ModelError(
+            raise ExternalDataError(
                 f"tensor '{tensor.name}' of {source} lies in an external file: give the model's path instead, or call "
                 "onnx.load_external_data_for_model first"
             )

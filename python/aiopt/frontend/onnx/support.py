@@ -12,7 +12,7 @@ from aiopt.frontend.onnx.node import node_name
 from aiopt.frontend.onnx.part import DEEPEST, Part, read_opsets
 from aiopt.frontend.onnx.registry import covered_opsets, find
 from aiopt.frontend.onnx.schema import domain_of
-from aiopt.support.errors import ModelError, UnsupportedError
+from aiopt.support.errors import NestingError, UnsupportedOperatorError
 
 
 def require_supported(part: Part) -> None:
@@ -24,7 +24,7 @@ def require_supported(part: Part) -> None:
             missing.setdefault(reason, []).append(node_name(step.node))
     if missing:
         listed = "; ".join(f"{reason} at {_places(names)}" for reason, names in missing.items())
-        raise UnsupportedError(f"the model uses operators aiopt does not have: {listed}")
+        raise UnsupportedOperatorError(f"the model uses operators aiopt does not have: {listed}")
 
 
 class _Search:
@@ -48,7 +48,7 @@ class _Search:
         if key not in self._found:
             calls = (*within, f"{domain}.{name}")
             if calls[-1] in within or len(calls) > DEEPEST:
-                raise ModelError(
+                raise NestingError(
                     f"the function {name} (domain '{domain}') calls itself, or functions are nested too deep"
                 )
             inner = {**opsets, **read_opsets(function.opset_import)}

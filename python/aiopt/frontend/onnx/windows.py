@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aiopt.frontend.onnx.node import Node
-from aiopt.support.errors import ModelError, UnsupportedError
+from aiopt.support.errors import ModelError, UnsupportedAttributeError
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,9 @@ def require_floor(window: Window, spatial: Sequence[int], ceil_mode: bool) -> No
     """Errors: UnsupportedError if rounding the number of windows up would give another result than rounding down."""
     ends = zip(spatial, window.pads, window.pads[len(spatial) :], window.extents(), window.strides, strict=False)
     if ceil_mode and any((begin + size + end - extent) % stride for size, begin, end, extent, stride in ends):
-        raise UnsupportedError("ceil_mode=1 with windows that hang over the end is not supported: use pads instead")
+        raise UnsupportedAttributeError(
+            "ceil_mode=1 with windows that hang over the end is not supported: use pads instead"
+        )
 
 
 def _auto_pad(window: Window, spatial: Sequence[int], mode: str) -> Window:

@@ -8,7 +8,7 @@ from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.registry import onnx_op
 from aiopt.frontend.onnx.values import Value
 from aiopt.frontend.onnx.windows import read_window
-from aiopt.support.errors import ModelError, UnsupportedError
+from aiopt.support.errors import ModelError, UnsupportedAttributeError, UnsupportedError
 
 
 @onnx_op("Conv")
@@ -60,7 +60,7 @@ def _gemm(node: Node) -> Value:
 def _batch_norm_old(node: Node) -> Value:
     """Until opset 13 a node that has more than one output is in training mode."""
     if not node.attributes.get_bool("spatial", True):
-        raise UnsupportedError("spatial=0 (statistics per element) is not supported")
+        raise UnsupportedAttributeError("spatial=0 (statistics per element) is not supported")
     if any(node.outputs[1:]):
         raise UnsupportedError("more than one output means training mode: export the model for inference")
     return _batch_norm_of(node)
@@ -69,7 +69,7 @@ def _batch_norm_old(node: Node) -> Value:
 @onnx_op("BatchNormalization", since=14)
 def _batch_norm(node: Node) -> Value:
     if node.attributes.get_bool("training_mode", False):
-        raise UnsupportedError("training_mode=1 is not supported: export the model for inference")
+        raise UnsupportedAttributeError("training_mode=1 is not supported: export the model for inference")
     return _batch_norm_of(node)
 
 

@@ -8,7 +8,7 @@ from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.registry import onnx_op
 from aiopt.frontend.onnx.tensors import element_type
 from aiopt.frontend.onnx.values import Value
-from aiopt.support.errors import ModelError, UnsupportedError
+from aiopt.support.errors import ModelError, UnsupportedAttributeError
 from aiopt.support.types import FLOATS, numpy_dtype
 
 
@@ -20,7 +20,7 @@ def _layer_norm(node: Node) -> Value:
     axis = normal_axis(node.attributes.get_int("axis", -1), x.rank)
     stash = element_type(node.attributes.get_int("stash_type", 1), "stash_type")
     if stash not in ("f32", "f64"):
-        raise UnsupportedError(f"statistics of type {stash} (stash_type) are not supported, only f32 and f64")
+        raise UnsupportedAttributeError(f"statistics of type {stash} (stash_type) are not supported, only f32 and f64")
     shape = x.shape[axis:]
     wide = "f64" if stash == "f64" else x.element
     operands = [cast(node, value, wide) for value in (x, broadcast_to(node, scale, shape))]

@@ -6,7 +6,7 @@ from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.registry import onnx_op
 from aiopt.frontend.onnx.values import Value
 from aiopt.frontend.onnx.windows import read_window, require_floor
-from aiopt.support.errors import ModelError, UnsupportedError
+from aiopt.support.errors import ModelError, UnsupportedAttributeError
 
 
 @onnx_op("MaxPool")
@@ -31,7 +31,7 @@ def average_pool(node: Node, x: Value) -> Value:
     window = read_window(node, x.shape[2:])
     require_floor(window, x.shape[2:], node.attributes.get_bool("ceil_mode", False))
     if any(dilation != 1 for dilation in window.dilations):
-        raise UnsupportedError(f"dilations {window.dilations} of an average are not supported, only 1")
+        raise UnsupportedAttributeError(f"dilations {window.dilations} of an average are not supported, only 1")
     counted = node.attributes.get_bool("count_include_pad", False)
     return node.emit(
         ai.AvgPoolOp, x, kernel=window.kernel, strides=window.strides, pads=window.pads, count_include_pad=counted
