@@ -54,7 +54,7 @@ from aiopt.dialects.values import (
     type_of,
     widened,
 )
-from aiopt.support.errors import IRError
+from aiopt.support.errors import IRError, PluginError
 from aiopt.support.types import LOW_FLOATS, TensorType
 
 __all__ = [
@@ -74,18 +74,20 @@ __all__ = [
     "from_attribute",
     "node_names",
     "operations",
+    "tensor_namespaces",
     "to_attribute",
     "to_ir",
     "type_of",
     "verify",
 ]
 
-_namespaces: set[str] = set()  # of all dialects defined here
+_defined: dict[str, type[Dialect]] = {}  # all dialects, by namespace
 
 
 class Dialect:
     """Base of a dialect class. A subclass gets `Operation`, the base class of its ops, and `operations`."""
 
+    on_tensors: ClassVar[bool] = False  # its ops may stand at levels graph and kernels, where the nets are
     namespace: ClassVar[str]
     types: ClassVar[tuple[str, ...]] = ()  # names of those it has, all without parameters
     attributes: ClassVar[tuple[str, ...]] = ()
@@ -96,9 +98,11 @@ class Dialect:
         parts = cls.__module__.split(".")
         if name not in parts[1:]:
             raise TypeError(f"{cls}: MLIR finds op classes by name, so define it in or below a module <package>.{name}")
+        if name in _defined:
+            raise PluginError(f"two dialects are called {name}: {_title(_defined[name])} and {_title(cls)}")
         view = type(cls.__name__, (_cext.ir.Dialect,), {"DIALECT_NAMESPACE": name})
         cls.namespace = name
-        _namespaces.add(name)
+        _defined[name] = cls
         cls.operations = {}
         cls.Operation = type("Operation", (Operation,), {"dialect": cls, "view": _cext.register_dialect(view)})
         _cext.globals.append_dialect_search_prefix(".".join(parts[: parts.index(name, 1)]))
@@ -272,7 +276,7 @@ def verify(module: ir.Module) -> None:
 
     def visit(op: ir.Operation) -> ir.WalkResult:  # far cheaper than making an OpView of every op
         if (name := op.name) not in others:
-            (found.append(op) if name.partition(".")[0] in _namespaces else others.add(name))
+            (found.append(op) if name.partition(".")[0] in _defined else others.add(name))
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
@@ -287,6 +291,15 @@ def verify(module: ir.Module) -> None:
                     view.verify_op()
                 except IRError as error:
                     raise IRError(f"{error} (at {describe(op.location)})") from error
+
+
+def tensor_namespaces() -> frozenset[str]:
+    """The dialects whose ops may stand at levels graph and kernels."""
+    return frozenset(name for name, cls in _defined.items() if cls.on_tensors)
+
+
+def _title(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
 
 
 def _attribute_property(key: str, declared: Attribute) -> property:

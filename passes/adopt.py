@@ -7,14 +7,18 @@ from itertools import count
 from mlir import ir
 from mlir.dialects import func
 
-from aiopt.passes import spec
+from aiopt.dialects.ext import tensor_namespaces
+from aiopt.passes import pipeline, spec
 from aiopt.passes.base import functions
+from aiopt.passes.pipelines import LinalgPipeline
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
+from aiopt.passes.walk import find_op
 from aiopt.support.errors import AioptError, IRError
 
 # Not LLVM and the way there: what a module of those levels needs beside its ops, only aiopt's own passes write.
-_ADOPTED = (Level.GRAPH, Level.KERNELS, Level.TENSOR)
+_FOREIGN = frozenset({"linalg", "tosa", "tensor"})
+_ADOPTED = (Level.GRAPH, Level.KERNELS, Level.PARTS, Level.TENSOR)
 
 
 def adopt(unit: Unit) -> None:
@@ -22,9 +26,12 @@ def adopt(unit: Unit) -> None:
 
     The level is the first one whose spec the module meets; unnamed inputs are x0, x1 ..., outputs y0, y1 ..., with
     underscores after it where such a name is taken.
+    A function on tensors of linalg or tosa goes through ai-linalg-pipeline first, to level tensor.
     Raises IRError if the module is of no level.
     """
     with unit.module.context, ir.Location.unknown():
+        if unit.level is None and _is_foreign(unit.module):
+            pipeline.run(unit, LinalgPipeline.name)
         if unit.level is None:
             unit.level = _infer_level(unit.module)
         attributes = unit.module.operation.attributes
@@ -33,6 +40,18 @@ def adopt(unit: Unit) -> None:
         for function in functions(unit.module):
             if function.name.value == "main" and unit.level in _ADOPTED:
                 _name_arguments(function)
+
+
+def _is_foreign(module: ir.Module) -> bool:
+    """True for functions on tensors that hold no op of ours: what front ends that know nothing of aiopt write."""
+    kinds = [kind for function in functions(module) for kind in (*function.type.inputs, *function.type.results)]
+    ours = tensor_namespaces()
+    return (
+        bool(kinds)
+        and all(isinstance(kind, ir.RankedTensorType) for kind in kinds)
+        and find_op(module.operation, lambda name: name.partition(".")[0] in ours) is None
+        and find_op(module.operation, lambda name: name.partition(".")[0] in _FOREIGN) is not None
+    )
 
 
 def _infer_level(module: ir.Module) -> Level:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
-from typing import ClassVar, Self, get_type_hints
+from typing import TYPE_CHECKING, ClassVar, Self, get_type_hints
 
 from mlir import ir
-from mlir.dialects import func
 
-from aiopt.passes.spec.base import Level
+from aiopt.passes.level import Level
 from aiopt.passes.unit import Unit
-from aiopt.support.errors import PipelineError
+from aiopt.support.errors import CompileError, PipelineError
+
+if TYPE_CHECKING:
+    from mlir.dialects import func
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class Pass(Configurable):
     """A step from IR to IR. The docstring says `Before: ... After: ...`."""
 
     requires: ClassVar[Level | None] = None  # the level the module must be at, None: any
+    statistics: ClassVar[Mapping[str, str]] = {}  # what `run` counts in `unit.counts`, with a description
     ensures: ClassVar[Level | None] = None  # the level it is at afterwards, None: the same as before
 
     @abstractmethod
@@ -80,8 +84,18 @@ class NamedPipeline(Configurable):
 
 def functions(module: ir.Module) -> list[func.FuncOp]:
     """The functions of a module that have a body."""
+    from mlir.dialects import func  # as above: what runs no pass of ours does not load it
+
     found = [op for op in module.body.operations if isinstance(op, func.FuncOp)]
     return [function for function in found if not function.is_external]
+
+
+def main_function(module: ir.Module, user: str) -> func.FuncOp:
+    """@main. Raises CompileError, which names its user, if there is none."""
+    for function in functions(module):
+        if function.name.value == "main":
+            return function
+    raise CompileError(f"{user} needs a function @main")
 
 
 @cache

@@ -23,7 +23,8 @@ def interpret(
     """Evaluate @main of a module at level GRAPH or KERNELS.
 
     inputs and the returned arrays go by the model's names (`ai.name`). A value is freed after its last use.
-    observe: told of each value as it is computed, the results of kernels and of the ops in them alike.
+    observe: told of each value as it is computed, the results of kernels and of the ops in them alike, and first of the
+    arguments of each function that is called. A value that is handed on is handed on as the same array.
     Errors: InputError if inputs are missing, unknown or of another shape or type, ModelError for a constant whose
     value is not known, SpecError for an op that has no reference.
     """
@@ -52,6 +53,9 @@ def _call(function: func.FuncOp, arguments: Sequence[np.ndarray], program: _Prog
     ops = list(block.operations)
     last = {operand: index for index, op in enumerate(ops) for operand in op.operation.operands}
     values: dict[ir.Value, np.ndarray] = dict(zip(block.arguments, arguments, strict=True))
+    if program.observe is not None:
+        for argument, array in values.items():
+            program.observe(argument, array)
     for index, op in enumerate(ops):
         if isinstance(op, func.ReturnOp):
             return [values[operand] for operand in op.operation.operands]
@@ -97,9 +101,21 @@ def _dense(op: arith.ConstantOp) -> np.ndarray:
 
 def input_types(module: ir.Module) -> dict[str, TensorType]:
     """The types of the inputs of @main by name. Raises SpecError if there is no @main."""
+    return _argument_types(_main(module))
+
+
+def output_types(module: ir.Module) -> dict[str, TensorType]:
+    """The types of the outputs of @main by name. Raises SpecError if there is no @main."""
+    main = _main(module)
+    *_, terminator = main.entry_block.operations
+    results = list(terminator.operands)
+    return dict(zip(_names(main, "res_attrs", len(results)), map(type_of, results), strict=True))
+
+
+def _main(module: ir.Module) -> func.FuncOp:
     for op in module.body.operations:
         if isinstance(op, func.FuncOp) and op.name.value == "main":
-            return _argument_types(op)
+            return op
     raise SpecError("the module has no function @main")
 
 

@@ -11,17 +11,16 @@ from typing import Any
 from mlir import ir
 
 from aiopt.dialects import ext
-from aiopt.dialects.ai import AiDialect
-from aiopt.dialects.npu import NpuDialect
+from aiopt.dialects.registry import load_dialects
 from aiopt.passes import spec
-from aiopt.passes.spec import Level
+from aiopt.passes.level import Level
+from aiopt.passes.text import BYTECODE_MAGIC, Source, parse_file, parse_source, to_bytes
 from aiopt.passes.unit import Unit
 from aiopt.passes.values import check_values, referenced_keys
-from aiopt.support.errors import IRError, OutputError, OverwriteError, ParseError, UnreadableError, WeightsError
+from aiopt.support.errors import IRError, OutputError, OverwriteError, ParseError, WeightsError
 from aiopt.support.files import is_same_file, is_special, read_input, refuse_sources, staged, write_output
 from aiopt.support.weights import ELIDED, WeightStore
 
-BYTECODE_MAGIC = b"ML\xefR"
 _ESCAPED = re.compile(rb"(?<!\\)(?:\\\\)*((?:\\[89A-F][0-9A-F])+)")  # as MLIR prints what is not ASCII
 
 # Upstream's dialects whose ops our passes build from Python.
@@ -32,15 +31,14 @@ _BUILT = (
 
 
 def new_context() -> ir.Context:
-    """A context with upstream's dialects and ours; others are refused. It never has threads, so forks stay safe.
+    """A context with upstream's dialects, ours and those of plug-ins; others are refused.
 
-    As in mlir-opt, a dialect that nothing of ours builds is loaded by the first text or pass that uses it: each loaded
-    one makes every canonicalization slower.
+    It never has threads, so forks stay safe. As in mlir-opt, a dialect that nothing of ours builds is loaded by the
+    first text or pass that uses it: each loaded one makes every canonicalization slower.
     """
     context = ir.Context(load_on_create_dialects=list(_BUILT))  # pyright: ignore[reportCallIssue]
     context.enable_multithreading(False)
-    AiDialect.load(context)
-    NpuDialect.load(context)
+    load_dialects(context)
     return context
 
 
@@ -80,19 +78,24 @@ def read_unit(source: str | Path | bytes, context: ir.Context, folder: Path | No
     Raises IRError with file:line:column if the IR is invalid, ModelError if the file or its weights cannot be read, or
     the weights are not those the constants speak of.
     """
-    module = _parse(source, context)
-    _check_strings(module, "<stdin>" if isinstance(source, bytes) else str(source))
+    if isinstance(source, bytes):
+        return unit_of(parse_source(Source(source, "<stdin>"), context), "<stdin>", folder or Path())
+    unit = unit_of(parse_file(source, context), str(source), Path(source).parent)
+    unit.sources = (Path(source), *unit.sources)
+    return unit
+
+
+def unit_of(module: ir.Module, name: str, folder: Path) -> Unit:
+    """A unit from a module that was just read, with the weights its text names. Raises as read_unit does."""
+    _check_strings(module, name)
     unit = Unit(module)
-    with context:
+    with module.context:
         ext.verify(module)
         _check_level(unit)
-    if not isinstance(source, bytes):
-        folder = Path(source).parent
-        unit.sources = (Path(source),)
-    if weights := _weights_file(module, folder or Path()):
+    if weights := _weights_file(module, folder):
         unit.weights = WeightStore.load(weights)
         unit.sources += (weights,)
-        with context, ir.Location.unknown():
+        with module.context, ir.Location.unknown():
             check_values(module, unit.weights, str(weights))
     return unit
 
@@ -133,20 +136,6 @@ def _looks_like_mlir(data: bytes) -> bool:
         return False
 
 
-def _parse(source: str | Path | bytes, context: ir.Context) -> ir.Module:
-    try:
-        if isinstance(source, bytes):
-            return ir.Module.parse(source, context)
-        with open(source, "rb"):  # says why a file cannot be opened, which MLIR does not
-            path = Path(source)
-        # To MLIR a path of "-" alone would be the standard input.
-        return ir.Module.parseFile("./-" if str(path) == "-" else str(path), context)
-    except (OSError, ValueError) as error:  # ValueError: a name with NUL
-        raise UnreadableError(f"cannot read '{source}': {getattr(error, 'strerror', error)}") from error
-    except ir.MLIRError as error:
-        raise ParseError(_first_diagnostic(error, "<stdin>" if isinstance(source, bytes) else str(source))) from error
-
-
 def _check_strings(module: ir.Module, name: str) -> None:
     """Names and other strings are UTF-8: the bindings cannot give out others. Raises IRError."""
     text: Any = module.operation.get_asm(binary=True, enable_debug_info=True, assume_verified=True)
@@ -155,18 +144,6 @@ def _check_strings(module: ir.Module, name: str) -> None:
             bytes.fromhex(escaped.replace(b"\\", b"").decode()).decode()
         except UnicodeDecodeError as error:
             raise ParseError(f"{name}: the bytes {escaped.decode()} in a string are not UTF-8") from error
-
-
-def _first_diagnostic(error: ir.MLIRError, name: str) -> str:
-    diagnostics = error.error_diagnostics
-    if not diagnostics:
-        return f"{name}: {error}"
-    first = diagnostics[0]
-    place = first.location
-    where = f":{place.start_line}:{place.start_col}" if place.is_a_file() else ""
-    # The advice that follows is a flag of mlir-opt's which aiopt does not have: its passes know what they work on.
-    message = first.message.partition(". If this is intended, please use -allow-unregistered-dialect")[0]
-    return f"{name}{where}: {message}"
 
 
 def _check_level(unit: Unit) -> None:
@@ -208,10 +185,9 @@ def _print(module: ir.Module, weights: str | None, debug_info: bool) -> bytes:
     with module.context:
         _set(attributes, ir.StringAttr.get(weights) if weights else None)
     try:
-        text: Any = module.operation.get_asm(binary=True, enable_debug_info=debug_info)
+        return to_bytes(module.operation, debug_info)
     finally:
         _set(attributes, before)
-    return text + b"\n"  # as mlir-opt, which ends its output in an empty line
 
 
 def _set(attributes: ir.OpAttributeMap, value: ir.Attribute | None) -> None:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import ctypes
 import inspect
 import re
 import subprocess
 import sys
 from dataclasses import MISSING, fields
-from pathlib import Path
 from typing import get_type_hints
 
-from mlir import _mlir_libs
-
+from aiopt.dialects.registry import dialects
 from aiopt.passes.base import Configurable, NamedPipeline
 from aiopt.passes.registry import registered
 from aiopt.support.errors import CompileError
 
-_PRINT_PASSES = "_ZN4mlir21printRegisteredPassesEv"  # mlir::printRegisteredPasses(): the C API has no such call
+# The bindings load a dialect by name, but do not list them; a test holds this against mlir-opt --show-dialects.
+UPSTREAM_DIALECTS = (
+    "acc,affine,amdgpu,amx,arith,arm_neon,arm_sme,arm_sve,async,bufferization,builtin,cf,complex,dlti,emitc,func,gpu,"
+    "index,irdl,linalg,llvm,math,memref,ml_program,mpi,nvgpu,nvvm,omp,pdl,pdl_interp,ptr,quant,rocdl,scf,shape,shard,"
+    "smt,sparse_tensor,spirv,tensor,tosa,transform,ub,vector,wasmssa,x86vector,xegpu,xevm"
+)
 
 
 def list_passes() -> str:
@@ -33,6 +35,11 @@ def list_passes() -> str:
     return "\n".join(f"{title}\n{text}" for title, text in parts if text) + "\n"
 
 
+def list_dialects() -> str:
+    """Upstream's dialects in the line mlir-opt prints, then those defined here."""
+    return f"Available Dialects: {UPSTREAM_DIALECTS}\naiopt's dialects: {','.join(dialects())}\n"
+
+
 def _describe(cls: type[Configurable]) -> str:
     text = " ".join((inspect.getdoc(cls) or "").split("\n\n")[0].split())
     lines = [f"  {cls.name:<48}-   {text}"]
@@ -44,22 +51,19 @@ def _describe(cls: type[Configurable]) -> str:
     return "\n".join(lines)
 
 
+def upstream_names() -> list[str]:
+    """The names of upstream's passes and pipelines."""
+    return re.findall(r"^  (\S+)  +-", _upstream(), flags=re.MULTILINE)
+
+
 def _upstream() -> str:
     """Upstream's list with the names as pipelines spell them, without dashes.
 
     It is printed by a process of its own: only at a regular exit does native code flush what it printed.
     """
-    command = [sys.executable, "-c", f"from {__name__} import print_upstream; print_upstream()"]
+    command = [sys.executable, "-c", "from aiopt.passes.native import print_passes; print_passes()"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise CompileError(f"MLIR could not list its passes: {done.stderr}")
     _, _, text = done.stdout.partition("\n")
     return re.sub(r"^( +)--(\S+)", r"\1\2  ", text, flags=re.MULTILINE).rstrip("\n")
-
-
-def print_upstream() -> None:
-    """Let MLIR print the passes it has registered (importing mlir has registered them all)."""
-    library = ctypes.CDLL(str(Path(_mlir_libs.__file__).with_name("libMLIRPythonCAPI.so")))
-    print_passes = library[_PRINT_PASSES]
-    print_passes.restype = None
-    print_passes()

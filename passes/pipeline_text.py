@@ -1,21 +1,24 @@
-"""The text of pipelines: mlir-opt's syntax, our passes and upstream's mixed in one order.
+"""Pipelines as text: mlir-opt's syntax, our passes and upstream's mixed in one order.
 
     builtin.module(ai-fold-bn,func.func(canonicalize,cse),ai-group-kernels{max-ops=8})
 
-The outer `builtin.module(...)` may be left out. A name aiopt does not have is taken for one of upstream's.
+The outer `builtin.module(...)` may be left out. A name upstream does not have is one of aiopt's own.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
+from aiopt.passes import native
 from aiopt.passes.base import NamedPipeline, Pass
 from aiopt.passes.registry import PACKAGES, registered
 from aiopt.support.errors import OptionError, PipelineError
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
+MODULE = "builtin.module"
 
 
 @dataclass(frozen=True)
@@ -24,13 +27,17 @@ class Upstream:
 
     text: str
 
+    @property
+    def name(self) -> str:
+        return self.text.partition("{")[0]
+
     def __str__(self) -> str:
         return self.text
 
 
 @dataclass(frozen=True)
 class Nest:
-    """`anchor(items)`; only `builtin.module` and `func.func` may hold passes of ours."""
+    """`anchor(items)`: passes for the ops of one name."""
 
     anchor: str
     items: tuple[Step, ...]
@@ -40,6 +47,7 @@ class Nest:
 
 
 Step = Pass | NamedPipeline | Upstream | Nest
+Plain = Pass | Upstream | Nest  # after named pipelines have been replaced by their passes
 
 
 def parse(text: str) -> Nest:
@@ -52,9 +60,68 @@ def _parse(text: str, packages: tuple[str, ...]) -> Nest:
     """packages: where names of passes come from, for a text that was read when there were fewer of them."""
     reader = _Reader(text)
     items = reader.items("")
-    if len(items) == 1 and isinstance(items[0], Nest) and items[0].anchor == "builtin.module":
+    if len(items) == 1 and isinstance(items[0], Nest) and items[0].anchor == MODULE:
         return items[0]
-    return Nest("builtin.module", tuple(items))
+    return Nest(MODULE, tuple(items))
+
+
+def find_step(name: str, options: str = "") -> Step:
+    """The pass or pipeline of this name with these options (`max-ops=8 x=1`). Raises OptionError if there is none."""
+    if native.is_registered(name):
+        return Upstream(f"{name}{{{options}}}" if options else name)
+    cls = registered().get(name)
+    if cls is None:
+        from aiopt.support.arguments import did_you_mean  # brings argparse, which nothing else here needs
+
+        guess = did_you_mean(name, registered())
+        raise PipelineError(f"no pass is called '{name}'{guess} (aiopt --list-passes shows all)")
+    return cls.from_options(_split_options(name, options))  # pyright: ignore[reportReturnType]: one of the two kinds
+
+
+def expand(steps: Iterable[Step]) -> list[Plain]:
+    """The steps with named pipelines replaced by their passes, at any depth."""
+    found: list[Plain] = []
+    for step in steps:
+        if isinstance(step, NamedPipeline):
+            for text in step.passes():
+                found += expand(parse(text).items)
+        elif isinstance(step, Nest):
+            found.append(Nest(step.anchor, tuple(expand(step.items))))
+        else:
+            found.append(step)
+    return found
+
+
+def is_ours(step: Step) -> bool:
+    """True if the step is a pass or pipeline of aiopt's own, or one stands in it."""
+    return isinstance(step, (Pass, NamedPipeline)) or (isinstance(step, Nest) and has_ours(step))
+
+
+def has_ours(nest: Nest) -> bool:
+    """True if a pass or pipeline of aiopt's own stands in it."""
+    return any(map(is_ours, nest.items))
+
+
+def pretty(text: str) -> str:
+    """Pipeline text over several lines, a pass on each, as mlir-opt --dump-pass-pipeline prints it."""
+    lines: list[str] = []
+    depth = braces = 0
+    line = ""
+    for character in text:
+        braces += {"{": 1, "}": -1}.get(character, 0)
+        if braces or character not in "(),":
+            line += character
+        elif character == "(":
+            lines.append("  " * depth + line + "(")
+            depth, line = depth + 1, ""
+        elif character == ",":
+            lines.append("  " * depth + line + ",")
+            line = ""
+        else:
+            lines += [("  " * depth + line).rstrip(" ")] if line or lines[-1].endswith("(") else []
+            depth -= 1
+            line = ")"
+    return "\n".join([*lines, "  " * depth + line])
 
 
 class _Reader:
@@ -93,10 +160,7 @@ class _Reader:
             self.at += 1
             return Nest(name, tuple(self.items(")")))
         options = self._braces() if self.text[self.at : self.at + 1] == "{" else ""
-        cls = registered().get(name)
-        if cls is None:
-            return Upstream(f"{name}{{{options}}}" if options else name)
-        return cls.from_options(_split_options(name, options))  # pyright: ignore[reportReturnType]
+        return find_step(name, options)
 
     def _braces(self) -> str:
         start, depth = self.at + 1, 0

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from aiopt.passes.base import NamedPipeline
+from aiopt.passes.graph.assign_target import AssignTarget
 
 
 @dataclass(frozen=True)
@@ -32,22 +33,44 @@ class GraphPipeline(NamedPipeline):
 class KernelsPipeline(NamedPipeline):
     """GRAPH to KERNELS: the optimised graph, placed, laid out and cut into kernels.
 
-    layout: see ai-assign-layout. amp: bf16 or f16, the type for ai-amp; none keeps the model's types.
+    layout: see ai-assign-layout. amp: bf16 or f16, the type for ai-amp; none keeps the model's types. target, deny: see
+    ai-assign-target.
     """
 
     name: ClassVar[str] = "ai-kernels-pipeline"
     layout: str = "auto"
     amp: str = "none"
+    target: str = "cpu"
+    deny: str = ""
 
     def passes(self) -> list[str]:
         lowered = [] if self.amp == "none" else [f"ai-amp{{type={self.amp}}}", "ai-canonicalize", "ai-cse", "ai-dce"]
         return [
             "ai-graph-pipeline",
             *lowered,
-            "ai-assign-target",
+            str(AssignTarget(target=self.target, deny=self.deny)),
             f"ai-assign-layout{{layout={self.layout}}}",
             "ai-group-kernels",
             "ai-outline-kernels",
+        ]
+
+
+@dataclass(frozen=True)
+class LinalgPipeline(NamedPipeline):
+    """IR from elsewhere to TENSOR: a function of tosa or linalg on tensors, fused elementwise and cut into kernels."""
+
+    name: ClassVar[str] = "ai-linalg-pipeline"
+
+    def passes(self) -> list[str]:
+        return [
+            "func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,tosa-to-tensor)",
+            "inline",
+            "symbol-dce",
+            "canonicalize",
+            "func.func(linalg-generalize-named-ops,linalg-fuse-elementwise-ops)",
+            "canonicalize",
+            "cse",
+            "ai-outline-linalg",
         ]
 
 

@@ -11,6 +11,7 @@ from mlir.dialects import func, scf
 from aiopt.dialects.ext import operations
 from aiopt.passes.base import functions
 from aiopt.passes.lower.allocate_scratch import buffer_bytes
+from aiopt.passes.rewrite import WHY
 
 _SIZES = ("arena_bytes", "arena_lower_bound_bytes", "temporaries_bytes", "weights_bytes")
 
@@ -24,7 +25,7 @@ def sizes(module: ir.Module) -> dict[str, int]:
 def amp(module: ir.Module, remarks: Sequence[str]) -> dict[str, Any]:
     """What ai-amp did: type, contractions, how many of them are low, casts, and its remarks."""
     numbers = {entry.name: entry.attr.value for entry in module.operation.attributes["ai.amp"]}
-    return {**numbers, "remarks": [remark for remark in remarks if remark.startswith("ai-amp: ")]}
+    return {**numbers, "remarks": [str(remark) for remark in remarks if remark.startswith("ai-amp: ")]}
 
 
 def kernels(module: ir.Module) -> list[dict[str, Any]]:
@@ -35,7 +36,7 @@ def kernels(module: ir.Module) -> list[dict[str, Any]]:
     """
     described = {function.name.value: _describe(function) for function in functions(module)}
     return [
-        {"kernel": op.callee.value, "nodes": _strings(op, "ai.nodes"), **described[op.callee.value]}
+        {**of_call(op), **described[op.callee.value]}
         for function in functions(module)
         if function.name.value == "main"
         for op in operations(function)
@@ -43,16 +44,27 @@ def kernels(module: ir.Module) -> list[dict[str, Any]]:
     ]
 
 
+def of_call(call: func.CallOp) -> dict[str, Any]:
+    """What a call of a kernel says, at any level: the kernel, ONNX nodes, and why its target is not a preferred one."""
+    why = {"why": call.attributes[WHY].value} if WHY in call.attributes else {}
+    return {"kernel": call.callee.value, "nodes": _strings(call, "ai.nodes"), **why}
+
+
+def of_kernel(kernel: func.FuncOp) -> dict[str, Any]:
+    """What a kernel says of itself, at any level: its ops, flops and bytes."""
+    numbers = {
+        key: kernel.attributes[f"ai.{key}"].value for key in ("flops", "bytes") if f"ai.{key}" in kernel.attributes
+    }
+    return {"ops": _strings(kernel, "ai.ops"), **numbers}
+
+
 def _describe(kernel: func.FuncOp) -> dict[str, Any]:
     nests = [op for op in kernel.entry_block.operations if isinstance(op, (scf.ForOp, scf.ForallOp))]
     *_, result = kernel.type.inputs[: len(kernel.type.inputs) - _scratch(kernel)]
     scratch = kernel.type.inputs[len(kernel.type.inputs) - _scratch(kernel) :]
     full_size = any(buffer_bytes(kind) >= buffer_bytes(result) for kind in scratch)
-    numbers = {
-        key: kernel.attributes[f"ai.{key}"].value for key in ("flops", "bytes") if f"ai.{key}" in kernel.attributes
-    }
     launches = max(1, len(nests)) if full_size else 1
-    return {"ops": _strings(kernel, "ai.ops"), "result_bytes": buffer_bytes(result), "launches": launches, **numbers}
+    return {**of_kernel(kernel), "result_bytes": buffer_bytes(result), "launches": launches}
 
 
 def _scratch(kernel: func.FuncOp) -> int:
@@ -60,4 +72,5 @@ def _scratch(kernel: func.FuncOp) -> int:
 
 
 def _strings(op: ir.OpView, key: str) -> list[str]:
+    """The strings of an attribute, none where it is not there."""
     return [entry.value for entry in op.attributes[key]] if key in op.attributes else []

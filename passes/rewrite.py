@@ -15,6 +15,8 @@ from aiopt.passes.unit import Unit
 from aiopt.support.types import TensorType
 
 TARGET, PARTITION = "ai.target", "ai.partition"  # where an op runs (ai-assign-target)
+WHY = "ai.why"  # why no target that was preferred does
+CALL_ATTRIBUTES = ("ai.nodes", PARTITION, WHY)  # what a call of a kernel says, at each level
 SMALL_BYTES = 64  # equal-element constants up to this size stand in the IR (docs/levels.md)
 MAX_SWEEPS = 64
 
@@ -73,7 +75,7 @@ def _sweep(unit: Unit, patterns: Mapping[type[ext.Operation], Sequence[Pattern]]
 
 def copy_placement(source: ir.OpView, made: ir.OpView) -> None:
     """Let an op run where another one runs."""
-    for key in (TARGET, PARTITION):
+    for key in (TARGET, PARTITION, WHY):
         if key in source.operation.attributes:
             made.operation.attributes[key] = source.operation.attributes[key]
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from mlir import ir
 
-from aiopt.passes.spec.base import Level
+from aiopt.passes.level import Level
 from aiopt.support.weights import WeightStore
 
 
@@ -19,6 +20,9 @@ class Unit:
 
     calibration: inputs by name that are typical of the net, for passes that must know what values it computes.
     sources: the files it was read from, the model first; empty if it was not.
+    counts: the statistics of the pass that runs, by the names it declares.
+    on_remark: told of each remark after the pass that made it, with the pass's name.
+    foreign: nothing in it is aiopt's, neither ops nor a level, so that upstream's verifier says all there is to say.
     """
 
     module: ir.Module
@@ -26,6 +30,9 @@ class Unit:
     remarks: list[str] = field(default_factory=list)
     calibration: Mapping[str, np.ndarray] | None = None
     sources: tuple[Path, ...] = ()
+    foreign: bool = False
+    on_remark: Callable[[str, str], None] | None = None
+    counts: Counter[str] = field(default_factory=Counter)
 
     @property
     def level(self) -> Level | None:

@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING
 import aiopt
 from aiopt.source import source_files
 from aiopt.support import command
-from aiopt.support.arguments import Parser, parse_shapes
-from aiopt.support.errors import OptionError, OutputError, OverwriteError
+from aiopt.support.arguments import Parser, add_target_options, parse_shapes, reject_target, target_choice
+from aiopt.support.errors import OptionError, OutputError, OverwriteError, UnsupportedError
 from aiopt.support.files import is_special, read_input, refuse_sources, staged, write_output
 from aiopt.support.isolate import Journal
 from aiopt.tools.aiopt import STDIN, save_reproducer
 from aiopt.tools.aiopt_run import count, reject_shapes
 
 if TYPE_CHECKING:
+    from aiopt.runtime.base import Net
     from aiopt.runtime.net import CompiledNet
 
 _KINDS = {
@@ -48,6 +49,7 @@ def _parser() -> Parser:
     add("--emit", choices=list(_KINDS), default="aio", help=f"what to write ({kinds}; default: aio)")
     add("--shape", action="append", default=[], metavar="NAME=1x3x48x320", help="shape of an input of an ONNX model")
     add("--threads", type=count, default=1, metavar="N", help="threads of a run unless it asks for others (default: 1)")
+    add_target_options(parser)
     add("--no-cache", action="store_true", help="compile even if the cache has the net, and leave the cache alone")
     add("--c-flags", action="store_true", help="print what cc needs to build programs with compiled nets")
     return parser
@@ -71,23 +73,35 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
     net = _net(given, journal)
     command.progress("")
     journal.record("writing the result")
+    if given.emit == "aio" and output is not None:
+        net.save(output)
+        return 0
+    whole = _whole(net, given.emit)
     if given.emit == "header" or output is None:
         from aiopt.runtime.c_header import c_header
 
-        write_output(output, c_header(net, aiopt.__version__).encode())
-    elif given.emit == "aio":
-        net.save(output)
+        write_output(output, c_header(whole, aiopt.__version__).encode())
     else:
-        _write_code(output, given.emit, net, sources)
+        _write_code(output, given.emit, whole, sources)
     return 0
 
 
-def _net(given: argparse.Namespace, journal: Journal) -> CompiledNet:
+def _whole(net: Net, kind: str) -> CompiledNet:
+    """The net, if all of it is code for the CPU. Raises UnsupportedError."""
+    from aiopt.runtime.net import CompiledNet
+
+    if not isinstance(net, CompiledNet):
+        raise UnsupportedError(f"--emit={kind} takes nets on the CPU alone; one in parts goes into an artifact (.aio)")
+    return net
+
+
+def _net(given: argparse.Namespace, journal: Journal) -> Net:
     from aiopt.runtime import artifact
 
     shapes = parse_shapes(given.shape)
     if given.model != STDIN and artifact.looks_like_artifact(given.model):
         reject_shapes(shapes, "a compiled net")
+        reject_target(given)
         return aiopt.load(given.model, given.threads)
     journal.record("loading MLIR")
     from aiopt import api
@@ -99,7 +113,9 @@ def _net(given: argparse.Namespace, journal: Journal) -> CompiledNet:
     if io.is_mlir(model):
         reject_shapes(shapes, "MLIR")
     with pipeline.observed(StepKeeper(journal)):
-        net = api.compile_static(api.read_source(model), "cpu", given.threads, shapes, not given.no_cache)
+        net = api.compile_static(
+            api.read_source(model), target_choice(given), given.threads, shapes, not given.no_cache
+        )
     if isinstance(net, StagedNet):
         net.save(given.output)  # raises: it says what of the model is not compiled
     return net

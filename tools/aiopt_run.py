@@ -18,8 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 import aiopt
 from aiopt.runtime import artifact
+from aiopt.runtime.parts_table import parts_table
 from aiopt.support import command
-from aiopt.support.arguments import Parser, parse_shapes, split_assignment
+from aiopt.support.arguments import (
+    Parser,
+    add_target_options,
+    parse_shapes,
+    reject_target,
+    split_assignment,
+    target_choice,
+)
 from aiopt.support.errors import ComparisonError, InputError, MissingPackageError, OptionError
 from aiopt.support.files import read_input, write_output
 from aiopt.support.isolate import Entry, Journal
@@ -27,13 +35,14 @@ from aiopt.support.isolate import Entry, Journal
 if TYPE_CHECKING:
     import numpy as np
 
-    from aiopt.runtime.net import CompiledNet
+    from aiopt.runtime.base import Net
     from aiopt.staged import StagedNet
     from aiopt.support.types import TensorType
 
 STDIN = "-"
 Arrays = dict[str, "np.ndarray"]
 _REPORTED = {"launches": "launches", "arena_bytes": "arena bytes", "weights_bytes": "weights bytes"}
+_OF_PARTS = ("kernels", "parts", "target")  # what is said more of a net in parts
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,6 +79,7 @@ def _parser() -> Parser:
         action="store_true",
         help="with --amp: hold what each kernel gives against the same in f32 (compiles the net twice more)",
     )
+    add_target_options(parser)
     add("--no-cache", action="store_true", help="compile even if the cache has the net, and leave the cache alone")
     add("--info", action="store_true", help="print what a .aio file says of itself, and run nothing")
     add("--json", action="store_true", help="print one JSON object")
@@ -98,7 +108,7 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
     if given.per_layer and given.amp == "none":
         raise OptionError("--per-layer goes with --amp=bf16 or --amp=f16")
     shapes = parse_shapes(given.shape)
-    arrays = _load_inputs(given.input)
+    arrays = load_inputs(given.input)
     start = time.perf_counter()
     if given.model != STDIN and artifact.looks_like_artifact(given.model):
         model: Path | bytes = Path(given.model)
@@ -107,6 +117,7 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
             raise OptionError(f"--compare {given.compare} takes the model, not a compiled net")
         if given.amp != "none":
             raise OptionError("--amp takes the model; a compiled net has its types in it")
+        reject_target(given)
         net = aiopt.load(model, given.threads)
     else:
         model, net = _compile(given, shapes, arrays, journal)
@@ -131,7 +142,7 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
 
 def _compile(
     given: argparse.Namespace, shapes: dict[str, tuple[int, ...]], arrays: Arrays, journal: Journal
-) -> tuple[Path | bytes, CompiledNet | StagedNet]:
+) -> tuple[Path | bytes, Net | StagedNet]:
     """The model and its net, for the given shapes or, where the model leaves some open, those of the given inputs."""
     journal.record("loading MLIR")
     from aiopt import api
@@ -149,7 +160,9 @@ def _compile(
     with pipeline.observed(StepKeeper(journal)):
         calibration = _calibration(model, shapes, arrays, given.seed) if given.amp == "f16" else None
         precision = api.Precision(given.amp, calibration)
-        return model, api.compile_static(source, "cpu", given.threads or 1, shapes, not given.no_cache, precision)
+        return model, api.compile_static(
+            source, target_choice(given), given.threads or 1, shapes, not given.no_cache, precision
+        )
 
 
 def _calibration(model: Path | bytes, shapes: dict[str, tuple[int, ...]], arrays: Arrays, seed: int) -> Arrays:
@@ -178,7 +191,8 @@ def _check_oracle(oracle: str | None, mlir: bool) -> None:
         raise MissingPackageError("--compare onnxruntime needs the package onnxruntime: pip install 'aiopt[demo]'")
 
 
-def _load_inputs(texts: Sequence[str]) -> Arrays:
+def load_inputs(texts: Sequence[str]) -> Arrays:
+    """The arrays of `NAME=FILE.npy` texts. Raises OptionError or InputError."""
     files: dict[str, Path] = {}
     for text in texts:
         name, file = split_assignment("--input", text, "x.npy")
@@ -222,7 +236,7 @@ def load_array(name: str, file: Path) -> np.ndarray:
     return array
 
 
-def _run(net: CompiledNet | StagedNet, inputs: Arrays, repeat: int, facts: dict[str, Any]) -> Arrays:
+def _run(net: Net | StagedNet, inputs: Arrays, repeat: int, facts: dict[str, Any]) -> Arrays:
     """Run once and then `repeat` times with a clock."""
     outputs = net.run(inputs)
     seconds = []
@@ -234,6 +248,7 @@ def _run(net: CompiledNet | StagedNet, inputs: Arrays, repeat: int, facts: dict[
     facts["cache"] = report.get("cache", "off")
     facts.update(seconds_per_run=statistics.median(seconds), runs=repeat)
     facts.update({key: report[key] for key in _REPORTED if key in report})
+    facts.update({key: report[key] for key in _OF_PARTS if "parts" in report})
     if report.get("slow_route"):
         facts["slow_route"] = report["slow_route"]
     facts["outputs"] = [describe(name, array) for name, array in outputs.items()]
@@ -306,9 +321,9 @@ def _run_reference(model: Path | bytes, inputs: Arrays) -> Arrays:
     shapes = {name: array.shape for name, array in inputs.items()}
     unit = driver.load_unit(model, io.new_context(), shapes)
     adopt(unit)
-    if unit.level not in (Level.GRAPH, Level.KERNELS):
+    if unit.level not in (Level.GRAPH, Level.KERNELS, Level.PARTS):
         level = unit.level.value if unit.level else "none"
-        raise OptionError(f"--compare reference takes IR of level graph or kernels, this is at level {level}")
+        raise OptionError(f"--compare reference takes IR of level graph, kernels or parts, this is at level {level}")
     return interpret(unit.module, unit.weights, inputs)
 
 
@@ -329,8 +344,12 @@ def _as_text(facts: dict[str, Any]) -> str:
             f"cosine {layer['cosine']:.6f}, SQNR {layer['sqnr']:.1f} dB, largest difference {layer['difference']:.3g}"
         )
         lines.append(f"kernel {layer['kernel']} ({layer['nodes']}, {layer['type']}): {numbers}")
+    lines += parts_table(facts)
     milliseconds = facts["seconds_per_run"] * 1e3
-    lines.append(f"time per run: {milliseconds:.3f} ms (median of {facts['runs']}, {facts['threads']} threads)")
+    simulated = ", NPUs simulated" if "parts" in facts else ""
+    lines.append(
+        f"time per run: {milliseconds:.3f} ms (median of {facts['runs']}, {facts['threads']} threads{simulated})"
+    )
     lines += [f"{words}: {facts[key]}" for key, words in _REPORTED.items() if key in facts]
     lines += [f"not compiled: {one['op']} '{one['node']}' ({one['reason']})" for one in facts.get("slow_route", [])]
     source = " (from the cache)" if facts["cache"] == "hit" else ""

@@ -30,7 +30,8 @@ from aiopt.tools.aiopt import save_reproducer
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from aiopt.runtime.net import CompiledNet
+    from aiopt.runtime.base import Net
+    from aiopt.staged import StagedNet
 
 RECOGNISER = WheelFile(
     project="rapidocr-onnxruntime",
@@ -111,7 +112,7 @@ class Options:
     image: Path | None
 
 
-def demo(options: Options, compile_model: Callable[..., CompiledNet]) -> None:
+def demo(options: Options, compile_model: Callable[..., Net | StagedNet]) -> None:
     """Render, compile, run, compare and print. Raises CompileError if the numbers are not ONNX Runtime's."""
     image = render_line(options.text, options.size)
     if options.image:
@@ -139,7 +140,7 @@ def demo(options: Options, compile_model: Callable[..., CompiledNet]) -> None:
         )
 
 
-def _time(net: CompiledNet, array: np.ndarray, repeat: int) -> tuple[np.ndarray, float]:
+def _time(net: Net | StagedNet, array: np.ndarray, repeat: int) -> tuple[np.ndarray, float]:
     """One output and the median seconds per run; the first run is not counted."""
     output = net(array)[0]
     seconds = []

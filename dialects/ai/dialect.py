@@ -21,3 +21,5 @@ class Trait(Enum):
 
 class AiDialect(Dialect, name="ai"):
     """Neural network operations on tensors of static shape."""
+
+    on_tensors = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -20,6 +21,7 @@ class CommonSubexpressionElimination(Pass):
     After: the first, at both locations."""
 
     name: ClassVar[str] = "ai-cse"
+    statistics: ClassVar[Mapping[str, str]] = {"num-cse'd": "Number of operations CSE'd"}
 
     def run(self, unit: Unit) -> None:
         found: list[_First] = []
@@ -27,6 +29,7 @@ class CommonSubexpressionElimination(Pass):
             for block in region.blocks:
                 _run_on_block(block, {}, found)
         for first in found:
+            unit.counts["num-cse'd"] += len(first.others)
             if first.others:
                 first.op.location = fused_location([first.op.location, *first.others])  # pyright: ignore[reportAttributeAccessIssue]
 

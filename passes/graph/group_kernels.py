@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -13,6 +14,7 @@ from aiopt.dialects.ai import CastOp, RelayoutOp, Trait, TransposeOp
 from aiopt.passes.base import FunctionPass
 from aiopt.passes.graph import grouping
 from aiopt.passes.graph.grouping import Kind, Node
+from aiopt.passes.remark import PASSED, Remark
 from aiopt.passes.rewrite import PARTITION, copy_placement, defining, has_one_use, users
 from aiopt.passes.spec.base import Level
 from aiopt.passes.templates.kernel import computes_on_registers, is_root
@@ -36,6 +38,10 @@ class GroupKernels(FunctionPass):
 
     name: ClassVar[str] = "ai-group-kernels"
     requires: ClassVar[Level] = Level.GRAPH
+    statistics: ClassVar[Mapping[str, str]] = {
+        "num-kernels": "Number of kernels",
+        "num-fused": "Number of ops that share the kernel of another",
+    }
     max_ops: int = 32
 
     def run_on_function(self, function: func.FuncOp, unit: Unit) -> None:
@@ -52,8 +58,9 @@ class GroupKernels(FunctionPass):
                 continue
             op.operation.attributes[GROUP] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
             leader = first.setdefault(number, op)
+            unit.counts["num-kernels" if leader is op else "num-fused"] += 1
             if leader is not op:
-                unit.remarks.append(f"fused {_title(op)} into {_title(leader)}")
+                unit.remarks.append(Remark(f"fused {_title(op)} into {_title(leader)}", PASSED, "fused", op))
         for value, cast in loads.items():
             cast.operation.attributes[GROUP] = users(value)[0].operation.attributes[GROUP]
 

@@ -11,12 +11,13 @@ from mlir.dialects import arith, func
 
 from aiopt.dialects import ext
 from aiopt.dialects.ai import IdentityOp, Trait
-from aiopt.passes.base import Pass, functions
+from aiopt.passes.base import Pass, main_function
 from aiopt.passes.graph.group_kernels import GROUP
 from aiopt.passes.rewrite import (
     PARTITION,
     SMALL_BYTES,
     TARGET,
+    WHY,
     copy_placement,
     defining,
     erase_dead,
@@ -45,9 +46,7 @@ class OutlineKernels(Pass):
     ensures: ClassVar[Level] = Level.KERNELS
 
     def run(self, unit: Unit) -> None:
-        main = next((function for function in functions(unit.module) if function.name.value == "main"), None)
-        if main is None:
-            raise CompileError(f"{self.name} needs a function @main")
+        main = main_function(unit.module, self.name)
         _give_results_buffers(main)
         groups = _groups(main)
         kernels = _Kernels(unit.module)
@@ -70,7 +69,7 @@ class _Kernels:
         if known is not function:
             function.operation.erase()
             return known
-        short = [name.removeprefix("ai.") for name in ops]
+        short = [name.rpartition(".")[2] for name in ops]
         more = [f"plus{len(short) - NAMED_OPS}"] if len(short) > NAMED_OPS else []
         name = "_".join([*short[:NAMED_OPS], *more, str(len(self.by_text) - 1)])
         function.operation.attributes["sym_name"] = ir.StringAttr.get(name)
@@ -126,6 +125,9 @@ def _outline(members: list[ext.Operation], kernels: _Kernels) -> None:
     placed = members[-1].operation.attributes
     if PARTITION in placed:
         call.operation.attributes[PARTITION] = placed[PARTITION]
+    reasons = [ir.StringAttr(op.operation.attributes[WHY]).value for op in members if WHY in op.operation.attributes]
+    if reasons:
+        call.operation.attributes[WHY] = ir.StringAttr.get("; ".join(dict.fromkeys(reasons)))
     result.replace_all_uses_with(call.results[0])
     function = _build_function(kernels.module, members, arguments, constants, location)
     ops = [op.OPERATION_NAME for op in members]
@@ -151,7 +153,7 @@ def _build_function(
     inner |= {value: constant.operation.clone(at).operation.results[0] for value, constant in constants.items()}
     for op in members:
         block.append(op)
-        for key in (GROUP, TARGET, PARTITION):
+        for key in (GROUP, TARGET, PARTITION, WHY):
             if key in op.operation.attributes:
                 del op.operation.attributes[key]
         for index, value in enumerate(op.operation.operands):

@@ -8,13 +8,34 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 Graph = Sequence[Sequence[int]]  # for each node the earlier nodes it reads
 
 
-def choose_targets(count: int, order: Sequence[str], can_run: Mapping[str, Callable[[int], bool]]) -> list[str | None]:
-    """For each of `count` nodes the first target of `order` that can run it; None where none can."""
-    return [next((target for target in order if can_run[target](node)), None) for node in range(count)]
+Refusal = Callable[[int], str | None]  # why a target does not run a node; None if it does
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The target of a node (None: none runs it), and why those before it in the order do not run it."""
+
+    target: str | None
+    refusals: Mapping[str, str]
+
+
+def choose_targets(count: int, order: Sequence[str], refusal: Mapping[str, Refusal]) -> list[Choice]:
+    """For each of `count` nodes the first target of `order` that runs it."""
+    return [_choose(node, order, refusal) for node in range(count)]
+
+
+def _choose(node: int, order: Sequence[str], refusal: Mapping[str, Refusal]) -> Choice:
+    refusals: dict[str, str] = {}
+    for target in order:
+        if (why := refusal[target](node)) is None:
+            return Choice(target, refusals)
+        refusals[target] = why
+    return Choice(None, refusals)
 
 
 def partition(targets: Sequence[str], operands: Graph) -> list[int]:

@@ -11,6 +11,7 @@ from mlir import ir
 
 from aiopt.dialects import ext
 from aiopt.passes.interpret import interpret
+from aiopt.passes.remark import MISSED, Remark
 from aiopt.passes.rewrite import constant_value
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import InputError, OptionError
@@ -33,9 +34,8 @@ class Ranges:
             largest = self._largest(value)
             if not largest <= self.limit:  # NaN does not fit
                 names = "+".join(ext.node_names(op.location)) or op.OPERATION_NAME
-                self.unit.remarks.append(
-                    f"{self.owner}: {names} stays f32: a value reaches {largest:.3g}, more than {self.limit:.3g}"
-                )
+                text = f"{self.owner}: {names} stays f32: a value reaches {largest:.3g}, more than {self.limit:.3g}"
+                self.unit.remarks.append(Remark(text, MISSED, "lowered", op))
                 return False
         return True
 

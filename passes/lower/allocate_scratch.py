@@ -11,7 +11,7 @@ from mlir.dialects import arith, func, linalg, memref, scf
 
 from aiopt.dialects.ext import operations
 from aiopt.passes.base import Pass, functions
-from aiopt.passes.rewrite import PARTITION
+from aiopt.passes.rewrite import CALL_ATTRIBUTES
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
 
@@ -35,7 +35,7 @@ class AllocateScratch(Pass):
         scratch: dict[str, list[ir.MemRefType]] = {}
         for function in functions(unit.module):
             if "ai.kernel" in function.attributes:
-                _convert_copies(function)
+                convert_copies(function)
                 scratch[function.name.value] = self._hoist(function)
         for function in functions(unit.module):
             if "ai.kernel" not in function.attributes:
@@ -109,7 +109,8 @@ def buffer_bytes(kind: ir.MemRefType) -> int:
     return -(-prod(kind.shape) * max(1, width // 8) // _ALIGNMENT) * _ALIGNMENT
 
 
-def _convert_copies(function: func.FuncOp) -> None:
+def convert_copies(function: func.FuncOp) -> None:
+    """Make each memref.copy a linalg.copy, which becomes loops and needs no library."""
     for op in operations(function):
         if isinstance(op, memref.CopyOp):
             with ir.InsertionPoint(op), op.location:
@@ -125,7 +126,7 @@ def _extend_calls(function: func.FuncOp, scratch: dict[str, list[ir.MemRefType]]
         with ir.InsertionPoint(op), op.location:
             buffers = [memref.AllocOp(kind, [], []).result for kind in scratch[op.callee.value]]
             call = func.CallOp([], op.callee, [*op.operands_, *buffers])
-        for key in ("ai.nodes", PARTITION):
+        for key in CALL_ATTRIBUTES:
             if key in op.attributes:
                 call.attributes[key] = op.attributes[key]
         op.operation.erase()

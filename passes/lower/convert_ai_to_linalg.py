@@ -17,7 +17,7 @@ from aiopt.passes.base import Pass, functions
 from aiopt.passes.lower.linalg import FAMILIES
 from aiopt.passes.lower.linalg.builder import empty, memref_type, stored, tensor_type
 from aiopt.passes.lower.linalg.rules import RULES, Operand, Squeezed, reassociation, splat_operand
-from aiopt.passes.rewrite import PARTITION
+from aiopt.passes.rewrite import CALL_ATTRIBUTES
 from aiopt.passes.spec.base import Level
 from aiopt.passes.templates.registry import emit_template, read_choice
 from aiopt.passes.unit import Unit
@@ -163,23 +163,24 @@ def _convert_main_op(
     if isinstance(op, func.CallOp):
         results = [returned[r] if r in returned else _allocate(type_of(r)) for r in op.results if type_of(r).size]
         call = func.CallOp([], op.callee, [*(buffers[v] for v in op.operands if type_of(v).size), *results])
-        for key in ("ai.nodes", PARTITION):
+        for key in CALL_ATTRIBUTES:
             if key in op.attributes:
                 call.attributes[key] = op.attributes[key]
         buffers.update(zip([r for r in op.results if type_of(r).size], results, strict=True))
     elif isinstance(op, ai.ReshapeOp):
-        buffers[op.out] = _viewed(buffers[op.input], type_of(op.out))
+        buffers[op.out] = viewed(buffers[op.input], type_of(op.out))
     elif isinstance(op, ai.ConstantOp):
-        buffers[op.results[0]] = _constant_buffer(op.key.value, type_of(op.results[0]))
+        buffers[op.results[0]] = constant_buffer(op.key.value, type_of(op.results[0]))
     elif isinstance(op, arith.ConstantOp):
         kind = type_of(op.result)
         values = dense_array(ir.DenseElementsAttr(op.value), kind)
-        buffers[op.result] = _constant_buffer(unit.weights.add("constant", values), kind)
+        buffers[op.result] = constant_buffer(unit.weights.add("constant", values), kind)
     else:
         func.ReturnOp([])
 
 
-def _constant_buffer(key: str, kind: TensorType) -> ir.Value:
+def constant_buffer(key: str, kind: TensorType) -> ir.Value:
+    """A constant of the WeightStore as a buffer."""
     constant = ai.ConstantOp(key=key, results=[stored(kind)])
     return bufferization.to_buffer(memref_type(kind), constant.results[0], read_only=True)
 
@@ -188,7 +189,8 @@ def _allocate(kind: TensorType) -> ir.Value:
     return memref.AllocOp(memref_type(kind), [], []).result
 
 
-def _viewed(buffer: ir.Value, kind: TensorType) -> ir.Value:
+def viewed(buffer: ir.Value, kind: TensorType) -> ir.Value:
+    """A row-major buffer with another shape of as many elements."""
     strides = [int(np.prod(kind.shape[axis + 1 :], dtype=np.int64)) for axis in range(kind.rank)]
     return memref.ReinterpretCastOp(memref_type(kind), buffer, [], [], [], [0], list(kind.shape), strides).result
 

@@ -9,18 +9,16 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import bufferization, func, linalg
 
-from aiopt.passes.base import FunctionPass
-from aiopt.passes.schedules.apply import apply_schedule
-from aiopt.passes.schedules.tile_and_fuse import ROOT, tile_and_fuse
+from aiopt.passes.schedules.base import SchedulePass
+from aiopt.passes.schedules.tile_and_fuse import tile_and_fuse
 from aiopt.passes.spec.base import Level
-from aiopt.passes.unit import Unit
 
 _PRODUCTS = frozenset({"ai.matmul", "ai.matmul_integer", "ai.qlinear_matmul"})
 _LEAST_COLUMNS = 32  # narrower tiles cost more in loop overhead than they save in cache misses
 
 
 @dataclass(frozen=True)
-class ScheduleTileAndFuse(FunctionPass):
+class ScheduleTileAndFuse(SchedulePass):
     """Before: a kernel as a chain of linalg ops. After: one scf.forall over tiles of its result, the chain inside.
 
     A tile is at most `rows` x `columns` of a matmul's result; in channels_last all channels of pixels in a row, up to
@@ -38,15 +36,15 @@ class ScheduleTileAndFuse(FunctionPass):
     pixels: int = 8192
     square: int = 16
 
-    def run_on_function(self, function: func.FuncOp, unit: Unit) -> None:
+    def schedule(self, function: func.FuncOp, name: str) -> str | None:
         if "ai.kernel" not in function.attributes:
-            return
-        root = _find_root(function)
-        sizes = self._tile_sizes(function, root) if root is not None else []
-        if root is None or not any(sizes):
-            return
-        root.attributes[ROOT] = ir.UnitAttr.get()
-        apply_schedule(function.operation, tile_and_fuse(sizes))
+            return None
+        stored = _stored(function)
+        for number, root in enumerate(stored):
+            if root is not None:
+                sizes = self._tile_sizes(function, root)
+                return tile_and_fuse(name, sizes, number, len(stored)) if any(sizes) else None
+        return None
 
     def _tile_sizes(self, function: func.FuncOp, root: linalg.GenericOp) -> list[int]:
         parallel = [str(kind) == "#linalg.iterator_type<parallel>" for kind in root.iterator_types]
@@ -110,11 +108,9 @@ def _rank(function: func.FuncOp) -> int:
     return len(function.arguments[len(function.arguments) - 1].type.shape)
 
 
-def _find_root(function: func.FuncOp) -> linalg.GenericOp | None:
-    """The linalg op whose result the kernel stores; None if it stores something else."""
-    for op in function.entry_block.operations:
-        if isinstance(op, bufferization.MaterializeInDestinationOp):
-            owner = op.source.owner
-            if isinstance(owner, (ir.Operation, ir.OpView)) and isinstance(owner.opview, linalg.GenericOp):
-                return owner.opview
-    return None
+def _stored(function: func.FuncOp) -> list[linalg.GenericOp | None]:
+    """For each store of the kernel the linalg op whose result it stores, None where it is something else."""
+    stores = [op for op in function.entry_block.operations if isinstance(op, bufferization.MaterializeInDestinationOp)]
+    owners = [store.source.owner for store in stores]
+    ops = [owner.opview if isinstance(owner, (ir.Operation, ir.OpView)) else None for owner in owners]
+    return [op if isinstance(op, linalg.GenericOp) else None for op in ops]

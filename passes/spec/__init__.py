@@ -2,11 +2,12 @@
 
 from mlir import ir
 
-from aiopt.passes.spec import cpu, graph, kernels, llvm, loops, tensor
-from aiopt.passes.spec.base import Level, Spec
+from aiopt.passes.level import Level
+from aiopt.passes.spec import cpu, graph, kernels, llvm, loops, parts, tensor
+from aiopt.passes.spec.base import Spec
 
 SPECS: dict[Level, Spec] = {
-    s.level: s for s in (graph.SPEC, kernels.SPEC, tensor.SPEC, loops.SPEC, cpu.SPEC, llvm.SPEC)
+    s.level: s for s in (graph.SPEC, kernels.SPEC, parts.SPEC, tensor.SPEC, loops.SPEC, cpu.SPEC, llvm.SPEC)
 }
 UPSTREAM_ONLY = frozenset({Level.LOOPS, Level.CPU, Level.LLVM})  # levels whose specs allow no dialect defined in Python
 

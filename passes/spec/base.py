@@ -4,29 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 from typing import TypeGuard
 
 from mlir import ir
 from mlir.dialects import func
 
 from aiopt.dialects.ext import describe
+from aiopt.passes.level import Level
 from aiopt.passes.walk import find_op, ops_named
 from aiopt.support.errors import SpecError
 from aiopt.support.types import ELEMENTS, storage_element
 
 _STORED = frozenset(map(storage_element, ELEMENTS))
-
-
-class Level(Enum):
-    """Where on the one-way street a module stands; the value is what the attribute `ai.level` holds."""
-
-    GRAPH = "graph"
-    KERNELS = "kernels"
-    TENSOR = "tensor"
-    LOOPS = "loops"
-    CPU = "cpu"
-    LLVM = "llvm"
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from mlir import ir
 from mlir.dialects import func
 
+from aiopt.dialects.ext import tensor_namespaces
 from aiopt.passes.spec.base import (
     Level,
     Spec,
@@ -22,7 +23,7 @@ def _check(module: ir.Module) -> None:
     if [function.name.value for function in functions] != ["main"]:
         raise SpecError("level graph has one function, called @main")
     require_functions(Level.GRAPH, module)
-    require_ops(Level.GRAPH, module.operation, _NAMES, frozenset({"ai"}), "here")
+    require_ops(Level.GRAPH, module.operation, _NAMES, tensor_namespaces(), "here")
     for function in functions:
         require_static_tensors(Level.GRAPH, function)
         require_dense_constants(Level.GRAPH, function)

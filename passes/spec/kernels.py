@@ -3,6 +3,7 @@
 from mlir import ir
 from mlir.dialects import func
 
+from aiopt.dialects.ext import tensor_namespaces
 from aiopt.passes.spec.base import (
     Level,
     Spec,
@@ -17,7 +18,7 @@ from aiopt.passes.spec.interface import check_interface
 from aiopt.passes.walk import find_op
 from aiopt.support.errors import SpecError
 
-_MAIN = frozenset({"ai.constant", "ai.reshape", "arith.constant", "func.call", "func.return"})
+CALLERS = frozenset({"ai.constant", "ai.reshape", "arith.constant", "func.call", "func.return"})
 _KERNEL = frozenset({"arith.constant", "func.return"})
 
 
@@ -29,29 +30,34 @@ def _check(module: ir.Module) -> None:
         require_static_tensors(Level.KERNELS, function)
         require_dense_constants(Level.KERNELS, function, equal=name != "main")
         if name == "main":
-            require_ops(Level.KERNELS, function, _MAIN, frozenset(), "in @main")
-            _check_returned(function)
+            require_ops(Level.KERNELS, function, CALLERS, frozenset(), "in @main")
+            check_returned(Level.KERNELS, function)
             check_interface(Level.KERNELS, module, function)
         else:
-            _check_kernel(name, function)
+            check_kernel(Level.KERNELS, function)
 
 
-def _check_kernel(name: str, kernel: func.FuncOp) -> None:
+def check_kernel(level: Level, kernel: func.FuncOp) -> None:
+    """What a kernel of `ai` ops must be. Raises SpecError."""
+    name = kernel.name.value
     if "ai.kernel" not in kernel.attributes:
-        raise refuse(Level.KERNELS, kernel, f"@{name} without the attribute ai.kernel")
+        raise refuse(level, kernel, f"@{name} without the attribute ai.kernel")
     if "ai.ops" not in kernel.attributes:
-        raise refuse(Level.KERNELS, kernel, f"@{name} without the names of its ops in the attribute ai.ops")
-    check_kernel_attributes(Level.KERNELS, kernel)
+        raise refuse(level, kernel, f"@{name} without the names of its ops in the attribute ai.ops")
+    check_kernel_attributes(level, kernel)
     if not kernel.type.results:
-        raise refuse(Level.KERNELS, kernel, f"@{name} without results: nothing would come of it")
+        raise refuse(level, kernel, f"@{name} without results: nothing would come of it")
     if constant := find_op(kernel, "ai.constant".__eq__):
-        raise refuse(Level.KERNELS, constant, "inside a kernel: weights reach it as arguments")
-    require_ops(Level.KERNELS, kernel, _KERNEL, frozenset({"ai"}), f"in kernel @{name}")
+        raise refuse(level, constant, "inside a kernel: weights reach it as arguments")
+    require_ops(level, kernel, _KERNEL, tensor_namespaces(), f"in kernel @{name}")
 
 
-def _check_returned(main: func.FuncOp) -> None:
-    """Each value @main returns is the result of a kernel, and of no other: it becomes a buffer of its own."""
-    terminator = main.entry_block.operations[len(main.entry_block.operations) - 1]
+def check_returned(level: Level, caller: func.FuncOp) -> None:
+    """Each value that is returned is the result of a call, and of no other: it becomes a buffer of its own.
+
+    Raises SpecError.
+    """
+    terminator = caller.entry_block.operations[len(caller.entry_block.operations) - 1]
     seen: set[ir.Value] = set()
     for value in terminator.operands:
         if isinstance(value.owner, ir.Block) or value.owner.operation.name != "func.call":
@@ -61,7 +67,7 @@ def _check_returned(main: func.FuncOp) -> None:
         else:
             seen.add(value)
             continue
-        raise refuse(Level.KERNELS, terminator, f"{what}: a kernel with ai.identity gives it a buffer of its own")
+        raise refuse(level, terminator, f"{what}: a kernel with ai.identity gives it a buffer of its own")
 
 
 SPEC = Spec(Level.KERNELS, _check)

@@ -14,7 +14,7 @@ from aiopt.support.errors import AioptError
 
 if TYPE_CHECKING:
     from aiopt.api import compile
-    from aiopt.runtime.net import load
+    from aiopt.loading import load
 
 __version__ = "0.1.0"
 __all__ = ["AioptError", "__version__", "compile", "load"]
@@ -27,7 +27,7 @@ def __getattr__(name: str) -> Any:
 
         return compile
     if name == "load":
-        from aiopt.runtime.net import load
+        from aiopt.loading import load
 
         return load
     raise AttributeError(f"module 'aiopt' has no attribute '{name}'")

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aiopt.cache import NetCache, cache_key
+from aiopt.runtime.base import Net
 from aiopt.runtime.library import MOST_THREADS
-from aiopt.runtime.net import CompiledNet
 from aiopt.source import Source, read_source
 from aiopt.specialize import SpecializingNet
 from aiopt.support import checks, options
 from aiopt.support.errors import OptionError, OutputError
 from aiopt.support.kernel_cache import KernelCache
+from aiopt.support.target import TargetChoice
 
 if TYPE_CHECKING:
     from aiopt.staged import StagedNet
@@ -32,16 +33,19 @@ def compile(
     model: Any,
     *,
     target: str = "cpu",
+    machine: str | None = None,
     threads: int = 1,
     shapes: Shapes | None = None,
     amp: str = NO_AMP,
     calibration: Mapping[str, np.ndarray] | None = None,
     cache: bool = True,
     keep: int = KEPT,
-) -> CompiledNet | StagedNet | SpecializingNet:
+) -> Net | StagedNet | SpecializingNet:
     """Compile a model into a callable net.
 
     model: a path or bytes of an ONNX file, a path of MLIR text or bytecode at any level, a ModelProto or a Module.
+    target: "cpu", or names in order of preference: with "npu,cpu", an NPU runs what it can and the CPU the rest, which
+    `report()["kernels"]` shows. machine: the NPU, the name of a preset (edge16, mid32) or a file *.toml (docs/npu.md).
     shapes: the full shape of each input whose dimensions the model leaves open, by name. Without any, such a model
     becomes a SpecializingNet: it is compiled at the first call of each shape, and the nets of the last `keep` shapes
     are kept.
@@ -56,16 +60,16 @@ def compile(
     them.
     Raises AioptError (ModelError, UnsupportedError, InputError, OptionError, CompileError) in one line.
     """
-    checks.text("target", target)
+    choice = TargetChoice(checks.text("target", target), None if machine is None else checks.text("machine", machine))
     checks.whole_number("threads", threads, 1, MOST_THREADS)
     checks.whole_number("keep", keep, 1)
     checks.mapping("shapes", shapes or {})
     precision = Precision(amp, calibration)
     source = read_source(model)
     if shapes or not source.open_inputs:
-        return compile_static(source, target, threads, shapes, cache, precision)
+        return compile_static(source, choice, threads, shapes, cache, precision)
     return SpecializingNet(
-        source.name or "net", source.inputs, partial(_specialize, source, target, threads, cache, precision), keep
+        source.name or "net", source.inputs, partial(_specialize, source, choice, threads, cache, precision), keep
     )
 
 
@@ -96,16 +100,17 @@ FULL = Precision()
 
 def compile_static(
     source: Source,
-    target: str,
+    target: TargetChoice,
     threads: int,
     shapes: Shapes | None,
     cache: bool,
     precision: Precision = FULL,
-) -> CompiledNet | StagedNet:
+) -> Net | StagedNet:
     """`compile` for one set of shapes: InputError if any is missing."""
     key = None
     if cache and source.is_whole and source.digest and options.cache_wanted():
-        key = cache_key(source.digest, source.name, target, shapes, precision.facts())
+        facts = [*precision.facts(), *_machine_facts(target)]
+        key = cache_key(source.digest, source.name, target.names, shapes, facts)
     kernels = KernelCache.default() if cache and options.cache_wanted() else KernelCache()
     if key is None:
         return _compile(source, target, threads, shapes, precision, "off", kernels)
@@ -113,7 +118,7 @@ def compile_static(
     if net := nets.load(key, threads):
         return net
     net = _compile(source, target, threads, shapes, precision, "miss", kernels)
-    if not isinstance(net, CompiledNet):  # only its kernels are kept: what it consists of is found out as it runs
+    if not isinstance(net, Net):  # only its kernels are kept: what it consists of is found out as it runs
         return net
     try:
         nets.save(key, net)
@@ -122,33 +127,43 @@ def compile_static(
     return net
 
 
+def _machine_facts(target: TargetChoice) -> list[str]:
+    """What a net depends on of a machine. Raises OptionError for one that is not there."""
+    if target.machine is None:
+        return []
+    from aiopt.targets.npu.machine import find_machine  # most nets have none
+
+    return [target.machine, find_machine(target.machine).hash().hex()]
+
+
 def _specialize(
     source: Source,
-    target: str,
+    target: TargetChoice,
     threads: int,
     cache: bool,
     precision: Precision,
     shapes: dict[str, tuple[int, ...]],
-) -> CompiledNet | StagedNet:
+) -> Net | StagedNet:
     source.require_unchanged()
     return compile_static(source, target, threads, shapes, cache, precision)
 
 
 def _compile(
     source: Source,
-    target: str,
+    target: TargetChoice,
     threads: int,
     shapes: Shapes | None,
     precision: Precision,
     cache: str,
     kernels: KernelCache,
-) -> CompiledNet | StagedNet:
+) -> Net | StagedNet:
     from aiopt import driver  # brings mlir and onnx
 
     facts = {"source_sha256": source.digest, "cache": cache}
     return driver.compile(
         source.model,
-        target=target,
+        target=target.names,
+        machine=target.machine,
         threads=threads,
         shapes=shapes,
         amp=precision.amp,

@@ -10,7 +10,7 @@ import onnx
 from onnx.backend.base import Backend, BackendRep, namedtupledict
 
 from aiopt.api import compile
-from aiopt.runtime.net import CompiledNet
+from aiopt.runtime.base import Net
 from aiopt.specialize import SpecializingNet
 from aiopt.staged import StagedNet
 from aiopt.support.errors import InputNameError, InputTypeError
@@ -20,7 +20,7 @@ from aiopt.support.types import has_element
 class AioptBackendRep(BackendRep):
     """A compiled model; `run` takes its inputs in order."""
 
-    def __init__(self, net: CompiledNet | StagedNet | SpecializingNet) -> None:
+    def __init__(self, net: Net | StagedNet | SpecializingNet) -> None:
         self.net = net
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:

@@ -12,9 +12,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from aiopt.loading import open_net
 from aiopt.runtime import artifact
+from aiopt.runtime.base import Net
 from aiopt.runtime.library import ABI_VERSION
-from aiopt.runtime.net import CompiledNet
 from aiopt.support import libllvm, options
 from aiopt.support.errors import CompileError, ModelError
 from aiopt.support.file_cache import FileCache
@@ -39,7 +40,7 @@ class NetCache:
         """The cache the environment names (aiopt.support.options)."""
         return NetCache(options.net_cache_folder(), options.net_cache_bytes())
 
-    def load(self, key: str, threads: int) -> CompiledNet | None:
+    def load(self, key: str, threads: int) -> Net | None:
         """The net of this key, or None: a file that is missing, damaged or does not fit this machine is none."""
         try:
             stored = artifact.read_artifact(self._files.path(key))
@@ -47,9 +48,9 @@ class NetCache:
             return None
         self._files.touch(key)
         report = {**stored.header["report"], "cache": "hit", "kernel_cache": {"hits": 0, "misses": 0}}
-        return CompiledNet(stored.header["name"], stored.objects, stored.weights, report, threads)
+        return open_net(stored, report, threads)
 
-    def save(self, key: str, net: CompiledNet) -> None:
+    def save(self, key: str, net: Net) -> None:
         """Keep a net. Raises OutputError if it cannot be written."""
         self._files.make_folder()
         net.save(self._files.path(key))

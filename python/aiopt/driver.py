@@ -17,12 +17,12 @@ from aiopt.frontend.onnx import import_model
 from aiopt.frontend.onnx.load import net_name
 from aiopt.frontend.onnx.part import read_model
 from aiopt.frontend.onnx.signature import foreign_inputs, read_inputs
-from aiopt.passes import io, pipeline, report
+from aiopt.passes import io, report
 from aiopt.passes.adopt import adopt
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
+from aiopt.runtime.base import Net
 from aiopt.runtime.library import MOST_THREADS
-from aiopt.runtime.net import CompiledNet
 from aiopt.source import source_files
 from aiopt.staged import StagedNet
 from aiopt.staged.stages import Compiler
@@ -30,7 +30,8 @@ from aiopt.support.checks import mapping, whole_number
 from aiopt.support.errors import LimitError, OptionError, UnsupportedError
 from aiopt.support.kernel_cache import KernelCache
 from aiopt.targets import find_target
-from aiopt.targets.base import Target, remaining_stages
+from aiopt.targets.base import Target
+from aiopt.targets.lowering import run_stages
 
 Shapes = Mapping[str, Sequence[int]]
 STAGES_KEPT = 64  # of a model that runs in stages
@@ -40,16 +41,18 @@ def compile(
     model: Any,
     *,
     target: str = "cpu",
+    machine: str | None = None,
     threads: int = 1,
     shapes: Shapes | None = None,
     amp: str = "none",
     calibration: Mapping[str, np.ndarray] | None = None,
     facts: Mapping[str, Any] = MappingProxyType({}),
     kernel_cache: KernelCache | None = None,
-) -> CompiledNet | StagedNet:
+) -> Net | StagedNet:
     """Compile a model into a callable net, whatever the cache has (aiopt.compile looks there first).
 
     model: a path or bytes of an ONNX file, a path of MLIR text or bytecode at any level, a ModelProto or a Module.
+    target, machine: see aiopt.compile.
     shapes: the full shape of each input whose dimensions the model leaves open, by name.
     amp, calibration: the type for ai-amp (bf16 or f16), and inputs it may run the net on.
     facts: more for the report.
@@ -57,7 +60,7 @@ def compile(
     Raises AioptError (ModelError, UnsupportedError, InputError, OptionError, CompileError) in one line.
     """
     whole_number("threads", threads, 1, MOST_THREADS)
-    chosen = find_target(target)
+    chosen = find_target(target, machine)
     clock = _Clock()
     finish = partial(
         _finish, target=chosen, threads=threads, amp=amp, facts=facts, kernels=kernel_cache or KernelCache()
@@ -80,7 +83,7 @@ def _staged(
     model: Any,
     shapes: Shapes | None,
     error: UnsupportedError,
-    finish: Callable[[Unit, _Clock], CompiledNet],
+    finish: Callable[[Unit, _Clock], Net],
     facts: Mapping[str, Any],
 ) -> StagedNet:
     """The model as a net of stages. Raises `error`, which says why one is not enough, if that cannot be done either."""
@@ -99,7 +102,7 @@ def _staged(
 
 def _finish(
     unit: Unit, clock: _Clock, *, target: Target, threads: int, amp: str, facts: Mapping[str, Any], kernels: KernelCache
-) -> CompiledNet:
+) -> Net:
     """From a unit to a net."""
     report = {**_lower(unit, target, clock, amp), **facts}
     with clock.stage("codegen"):
@@ -131,7 +134,7 @@ def emit(unit: Unit, kind: str, target: str = "cpu", machine: str = "host") -> b
     """
     chosen = find_target(target).on(machine)
     if kind not in chosen.kinds:
-        raise OptionError(f"target {target} cannot emit '{kind}' (it can: {', '.join(chosen.kinds)})")
+        raise OptionError(f"target {target} cannot emit '{kind}' (it can: {', '.join(chosen.kinds) or 'nothing'})")
     lower(unit, chosen)
     return chosen.emit(unit, kind)
 
@@ -140,20 +143,10 @@ def _lower(unit: Unit, target: Target, clock: _Clock, amp: str = "none") -> dict
     """Run the remaining stages; what the report can say of the net."""
     adopt(unit)
     assert unit.level is not None
-    summary: dict[str, Any] = {"kernels": [], "launches": 0, "compile_seconds": clock.seconds}
     if amp != "none" and unit.level is not Level.GRAPH:
         raise OptionError(f"amp={amp} takes a model or IR of level graph, this is at level {unit.level.value}")
-    stages = remaining_stages(target.stages(amp), unit.level)
-    for stage in [None, *stages]:
-        if stage is not None:
-            with clock.stage(stage.name):
-                pipeline.run(unit, stage.pipeline)
-        if unit.level is Level.LOOPS:
-            calls = report.kernels(unit.module)
-            summary.update(kernels=calls, launches=sum(call["launches"] for call in calls))
-    summary.update(report.sizes(unit.module), versions=_versions())
-    summary["pipeline"] = ",".join(stage.pipeline for stage in stages)
-    summary["target"] = target.facts()
+    summary = run_stages(unit, target, amp, clock.stage)
+    summary.update(compile_seconds=clock.seconds, versions=_versions(), target=target.facts())
     if amp != "none":
         summary["amp"] = report.amp(unit.module, unit.remarks)
     return summary

@@ -13,28 +13,28 @@ import numpy as np
 
 from aiopt.runtime import signature
 from aiopt.runtime.binding import Binding
-from aiopt.runtime.net import CompiledNet
 from aiopt.support.checks import whole_number
 from aiopt.support.errors import InputNameError, InputShapeError, InputTypeError, StateError
 from aiopt.support.onnx_file import Dims
 
 if TYPE_CHECKING:
+    from aiopt.runtime.base import Net
     from aiopt.staged import StagedNet
 
-    Net = CompiledNet | StagedNet
+    AnyNet = Net | StagedNet
 Shapes = dict[str, tuple[int, ...]]
 _Key = tuple[tuple[int, ...], ...]
 
 
 class SpecializingNet:
-    """A model that is compiled at the first call of each shape; called like a CompiledNet, from any number of threads.
+    """A model that is compiled at the first call of each shape; called like a Net, from any number of threads.
 
     `inputs` are its inputs in order: name -> dimensions, each a size, the name of a size, or None; None in place of
     all where the model does not even fix how many there are.
     """
 
     def __init__(
-        self, name: str, inputs: Mapping[str, Dims | None], compile_for: Callable[[Shapes], Net], keep: int
+        self, name: str, inputs: Mapping[str, Dims | None], compile_for: Callable[[Shapes], AnyNet], keep: int
     ) -> None:
         """compile_for: makes the net for the shapes of all inputs. keep: nets of how many shapes are kept.
 
@@ -45,11 +45,11 @@ class SpecializingNet:
         self._compile_for = compile_for
         self._keep = whole_number("keep", keep, 1)
         self._lock = threading.Lock()
-        self._nets: OrderedDict[_Key, Future[Net]] = OrderedDict()  # the last used one last
+        self._nets: OrderedDict[_Key, Future[AnyNet]] = OrderedDict()  # the last used one last
         self._closed = False
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """`CompiledNet.run` of the net for these shapes, which is compiled if it is not there yet.
+        """`Net.run` of the net for these shapes, which is compiled if it is not there yet.
 
         Raises InputError if the shapes do not fit the model, and what `aiopt.compile` and the net raise.
         """
@@ -65,14 +65,14 @@ class SpecializingNet:
         return self.specialize(dict(zip(self.inputs, inputs, strict=True)))(*inputs)
 
     def bind(self, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> Binding:
-        """`CompiledNet.bind` of the net for the shapes of these inputs."""
+        """`Net.bind` of the net for the shapes of these inputs."""
         return self.specialize(inputs).bind(inputs, outputs)
 
     def profile(self, inputs: Mapping[str, np.ndarray]) -> list[tuple[str, float]]:
-        """`CompiledNet.profile` of the net for these shapes."""
+        """`Net.profile` of the net for these shapes."""
         return self.specialize(inputs).profile(inputs)
 
-    def specialize(self, inputs: Mapping[str, np.ndarray]) -> Net:
+    def specialize(self, inputs: Mapping[str, np.ndarray]) -> AnyNet:
         """The net for the shapes of these inputs. It stays usable when this object has forgotten it."""
         signature.check_names(self.name, self.inputs, inputs, self._describe())
         shapes = {name: _shape(name, inputs[name]) for name in self.inputs}
@@ -110,7 +110,7 @@ class SpecializingNet:
     def __repr__(self) -> str:
         return f"SpecializingNet({self.name}: {self._describe()})"
 
-    def _net(self, shapes: Shapes) -> Net:
+    def _net(self, shapes: Shapes) -> AnyNet:
         """From those kept, or compiled: by the first who asks, while others that ask for the same shapes wait."""
         key = tuple(shapes.values())
         with self._lock:
@@ -127,7 +127,7 @@ class SpecializingNet:
             self._compile(shapes, key, known)
         return known.result()
 
-    def _compile(self, shapes: Shapes, key: _Key, future: Future[Net]) -> None:
+    def _compile(self, shapes: Shapes, key: _Key, future: Future[AnyNet]) -> None:
         try:
             future.set_result(self._compile_for(shapes))
         except BaseException as error:

@@ -24,6 +24,11 @@ def at_most(name: str, measured: float, most: float, unit: str = "") -> Figure:
     return Figure(name, f"{measured:.4g}{unit}", f"<= {most:g}{unit}", measured <= most)
 
 
+def at_least(name: str, measured: float, least: float) -> Figure:
+    """A number that must not be smaller than `least` (a NaN is)."""
+    return Figure(name, f"{measured:.4g}", f">= {least:g}", measured >= least)
+
+
 def failed(name: str, error: BaseException) -> Figure:
     """What could not be measured, and why."""
     return Figure(name, " ".join(str(error).split()) or type(error).__name__, "a measurement", False)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aiopt.support.errors import AioptError
+from bench import start
 from bench.figure import Figure, at_most, failed
 from e2e.models import resnet50_random
 
@@ -93,6 +94,7 @@ SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
     "graph": _graph,
     "call": _call,
     "import": _import,
+    "start": start.figures,
 }
 
 

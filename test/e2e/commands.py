@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 
-def command(*words: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def command(*words: str | Path, cwd: Path | None = None, stdin: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run a command of this environment; its output is captured, its status not checked."""
-    return subprocess.run(
-        [_program(str(words[0])), *map(str, words[1:])],
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with open(stdin or os.devnull, "rb") as source:
+        return subprocess.run(
+            [_program(str(words[0])), *map(str, words[1:])],
+            cwd=cwd,
+            stdin=source,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
 
 def error_of(*words: str | Path) -> str:

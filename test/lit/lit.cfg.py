@@ -1,4 +1,4 @@
-"""lit's configuration. FILECHECK=<path of LLVM's FileCheck> replaces the default, PyPI's filecheck."""
+"""lit. FILECHECK=<path of LLVM's FileCheck> replaces PyPI's filecheck, AIOPT=mlir-opt the command aiopt."""
 
 import importlib.util
 import os
@@ -33,6 +33,9 @@ for _name in ("HOME", "XDG_CACHE_HOME", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
 
 config.environment["AIOPT_CACHE"] = "0"  # tests of the cache turn it on, in a folder of their own
 
+if os.environ.get("AIOPT"):
+    # Tests of upstream's passes alone run in mlir-opt as well: AIOPT=mlir-opt lit test/lit/tools/upstream.
+    config.substitutions.append((r"(?<![\w./-])aiopt(?![\w./-])", os.environ["AIOPT"]))
 if os.environ.get("FILECHECK"):
     # Only the command, never a part of a file's name.
     config.substitutions.append((r"(?<![\w./-])filecheck(?![\w./-])", os.environ["FILECHECK"]))

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from aiopt.runtime.library import ABI_VERSION, missing_cpu_feature
+from aiopt.runtime.parts_table import parts_table
 from aiopt.support.errors import (
     ArtifactError,
     ArtifactMachineError,
@@ -126,7 +127,9 @@ def describe(header: Mapping[str, Any]) -> str:
     lines.append(f"weights bytes: {header['weights']['bytes']}")
     lines.append(f"launches: {len(header['launches'])}")
     lines += [f"version of {name}: {version}" for name, version in report.get("versions", {}).items()]
+    lines += parts_table(report)
     target = report.get("target", {})
+    target = next((device for device in target.get("devices", []) if "flags" in device), target)
     lines.append(f"flags: {' '.join(target.get('flags', [])) or 'unknown'}, passes {target.get('llvm_passes')}")
     lines.append(f"pipeline: {report.get('pipeline') or 'unknown'}")
     lines.append(f"source sha256: {report.get('source_sha256') or 'unknown'}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import ctypes
 import weakref
 from collections.abc import Mapping, Sequence
@@ -13,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from aiopt.runtime import artifact, signature
+from aiopt.runtime.artifact import Artifact
+from aiopt.runtime.base import Net
 from aiopt.runtime.binding import Binding, check_bindable
 from aiopt.runtime.contexts import Contexts
 from aiopt.runtime.library import (
@@ -28,25 +29,15 @@ from aiopt.runtime.library import (
 )
 from aiopt.runtime.loader import LoadedCode
 from aiopt.support.checks import whole_number
-from aiopt.support.errors import (
-    ArtifactError,
-    ArtifactMachineError,
-    ArtifactVersionError,
-    CompileError,
-    InputNameError,
-    RunError,
-)
+from aiopt.support.errors import ArtifactMachineError, ArtifactVersionError, CompileError, RunError
 from aiopt.support.types import TensorType
 
 _WEIGHTS_ALIGNMENT = 64
-# What a report says of how the net came here, not of the net.
-_OF_THIS_PROCESS = {"cache", "cache_error", "kernel_cache"}
 
 
-class CompiledNet:
+class CompiledNet(Net):
     """Code, weights and contexts of a net; callable from any number of threads at once.
 
-    `inputs` and `outputs` are its signature: name -> TensorType, in order; `launches` the kernel of each launch.
     `objects`, `weights` and `features` (what the code needs of the CPU) are for those who write them to files.
     """
 
@@ -71,24 +62,6 @@ class CompiledNet:
             code.close()
             raise
 
-    def run(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Compute all outputs, by name; they are new arrays.
-
-        Inputs are numpy arrays of exactly the shapes and dtypes of `inputs`; they are copied only where they are not
-        dense and row-major. Raises InputError for others, AioptError after `close`.
-        """
-        signature.check_names(self.name, self.inputs, inputs)
-        return dict(zip(self.outputs, self._call([inputs[name] for name in self.inputs]), strict=True))
-
-    def __call__(self, *inputs: np.ndarray) -> list[np.ndarray]:
-        """`run` with inputs and outputs by position."""
-        if len(inputs) != len(self.inputs):
-            takes = signature.describe(self.inputs)
-            raise InputNameError(
-                f"net '{self.name}' was given {len(inputs)} inputs, expected {len(self.inputs)} ({takes})"
-            )
-        return self._call(inputs)
-
     def bind(self, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> Binding:
         """A call that reads these inputs and writes these outputs where they are: `bound = net.bind(...); bound()`.
 
@@ -101,50 +74,19 @@ class CompiledNet:
         pointers_out = self._pointers_out(*[array.ctypes.data for array in outputs.values()])
         return Binding(self._enter, pointers_in, pointers_out, inputs, outputs)
 
-    def profile(self, inputs: Mapping[str, np.ndarray]) -> list[tuple[str, float]]:
-        """Run once with a clock around each launch: (kernel, seconds) in the order of the launches.
-
-        Inputs and errors are those of `run`.
-        """
-        signature.check_names(self.name, self.inputs, inputs)
+    def timed(self, inputs: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[float]]:
+        """`__call__`, and the seconds of each launch."""
         nanoseconds = (ctypes.c_int64 * len(self.launches))()
-        profile = Profile(nanoseconds)
-        self._call([inputs[name] for name in self.inputs], profile)
-        return [(kernel, time * 1e-9) for kernel, time in zip(self.launches, nanoseconds, strict=True)]
-
-    def report(self) -> dict[str, Any]:
-        """What the compiler says of this net; a copy."""
-        return copy.deepcopy(dict(self._report))
-
-    def note(self, **facts: Any) -> None:
-        """Add facts to the report."""
-        self._report = {**self._report, **facts}
+        outputs = self._call(inputs, Profile(nanoseconds))
+        return outputs, [time * 1e-9 for time in nanoseconds]
 
     def save(self, path: str | Path) -> None:
         """Write code, weights and report to one file, which `aiopt.load` reads. Raises OutputError."""
-        header = {
-            "name": self.name,
-            "inputs": [[name, type_.shape, type_.element] for name, type_ in self.inputs.items()],
-            "outputs": [[name, type_.shape, type_.element] for name, type_ in self.outputs.items()],
-            "features": self.features,
-            "threads": self.threads,
-            "launches": self.launches,
-            "report": {key: value for key, value in self._report.items() if key not in _OF_THIS_PROCESS},
-        }
-        artifact.write_artifact(Path(path), header, self.objects, self.weights)
+        artifact.write_artifact(Path(path), self._header(), self.objects, self.weights)
 
     def close(self) -> None:
         """Free code and contexts, once the calls in flight have returned. The net cannot be run any more."""
         self._release()
-
-    def __enter__(self) -> CompiledNet:
-        return self
-
-    def __exit__(self, *_exception: object) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"CompiledNet({self.name}: {signature.describe(self.inputs)} -> {signature.describe(self.outputs)})"
 
     def _load(self, code: LoadedCode) -> None:
         info = NetInfo.from_address(code.address(f"aiopt_{self.name}_info"))
@@ -181,7 +123,7 @@ class CompiledNet:
             )
         assert info.weights_bytes == 0 or self.weights.ctypes.data % _WEIGHTS_ALIGNMENT == 0, "the blob is not aligned"
 
-    def _call(self, values: Any, profile: Profile | None = None) -> list[np.ndarray]:
+    def _call(self, values: Sequence[Any], profile: Profile | None = None) -> list[np.ndarray]:
         pairs = zip(self.inputs.items(), values, strict=True)
         arrays = [signature.checked_array(name, type_, value) for (name, type_), value in pairs]
         outputs = [signature.new_array(type_) for type_ in self.outputs.values()]
@@ -205,20 +147,9 @@ class CompiledNet:
             raise RunError(f"net '{self.name}' failed: {STATUS.get(status, f'status {status}')}")
 
 
-def load(path: str | Path, threads: int | None = None) -> CompiledNet:
-    """The net in a file written by `save` or aiopt-compile; needs neither mlir nor onnx. Its weights stay in the file.
-
-    threads: of a run; by default as many as the net had that was saved.
-
-    Raises ModelError if the file is unreadable, cut off or damaged, CompileError if it does not fit this machine,
-    OptionError for a wrong thread count.
-    """
-    if not isinstance(path, (str, Path)):
-        raise ArtifactError(f"a compiled net is loaded from a path, not from {type(path).__name__}")
-    stored = artifact.read_artifact(path)
-    header = stored.header
-    wanted: int = header["threads"] if threads is None else threads
-    return CompiledNet(header["name"], stored.objects, stored.weights, header["report"], wanted)
+def from_artifact(stored: Artifact, report: Mapping[str, Any], threads: int) -> CompiledNet:
+    """The net of a file. Raises as CompiledNet does."""
+    return CompiledNet(stored.header["name"], stored.objects, stored.weights, report, threads)
 
 
 def _set_hook(address: int, hook: int | None, data: int | None) -> None:

@@ -15,7 +15,7 @@ from aiopt.frontend.onnx.importer import Deferred, Imported, import_part
 from aiopt.frontend.onnx.part import Part
 from aiopt.passes import io
 from aiopt.passes.unit import Unit
-from aiopt.runtime.net import CompiledNet
+from aiopt.runtime.base import Net
 from aiopt.staged.host import HostStep
 from aiopt.support.errors import UnsupportedError
 from aiopt.support.types import TensorType, has_element
@@ -28,7 +28,7 @@ Clock = Callable[[str, float], None]  # told of each step that was run and its s
 class Compiler:
     """How a module becomes a net, and how many stages are kept."""
 
-    compile: Callable[[Unit], CompiledNet]
+    compile: Callable[[Unit], Net]
     keep: int
 
 
@@ -40,7 +40,7 @@ class Stage:
     binds: names whose contents the part that is left must know.
     """
 
-    net: CompiledNet | None
+    net: Net | None
     constants: Mapping[str, Any]
     aliases: Mapping[str, str]
     hosted: tuple[HostStep, ...]

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from aiopt.support.errors import OptionError
+from aiopt.support.target import TargetChoice
 
 
 class Parser(argparse.ArgumentParser):
@@ -64,3 +65,20 @@ def split_assignment(option: str, text: str, example: str) -> tuple[str, str]:
     if not equals or not name:
         raise OptionError(f"{option} {text}: expected NAME=..., as in {option} x={example}")
     return name, value
+
+
+def add_target_options(parser: Parser) -> None:
+    """--target and --machine (see aiopt.compile)."""
+    parser.add_argument("--target", metavar="NAMES", help="targets in order of preference, as npu,cpu (default: cpu)")
+    parser.add_argument("--machine", metavar="NAME", help="the NPU to compile for: edge16, mid32 or a file .toml")
+
+
+def target_choice(given: argparse.Namespace) -> TargetChoice:
+    """What --target and --machine say."""
+    return TargetChoice(TargetChoice.names if given.target is None else given.target, given.machine)
+
+
+def reject_target(given: argparse.Namespace) -> None:
+    """Raise OptionError if a target is given for a net that was compiled for one."""
+    if given.target is not None or given.machine is not None:
+        raise OptionError("--target and --machine take the model; a compiled net is for its target")

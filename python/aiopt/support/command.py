@@ -16,13 +16,22 @@ from aiopt.support import errors, isolate, options
 from aiopt.support.errors import AioptError, OptionError
 from aiopt.support.files import write_output
 
+_DEATH = re.compile(
+    r"^(?:.*: Assertion `.*' failed|LLVM ERROR: |PLEASE submit a bug report|Stack dump|.*\n?UNREACHABLE executed at )",
+    re.MULTILINE,
+)
 _QUIET = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE}  # somebody's wish, not an error
 
 
-def run(work: Callable[[isolate.Journal], int], save_reproducer: Callable[[isolate.Entry, Path], None]) -> int:
+def run(
+    work: Callable[[isolate.Journal], int],
+    save_reproducer: Callable[[isolate.Entry, Path], None],
+    reproducer: Path | None = None,
+) -> int:
     """Run `work` in a child and return the exit status of the command.
 
-    `save_reproducer` is called, in a child of its own, when native code ended the first one.
+    `save_reproducer` is called, in a child of its own, when native code ended the first one; it writes to the file
+    `reproducer`, or to a new one in the folder for temporary files.
     """
     try:
         outcome = isolate.run(partial(_guarded, work))
@@ -31,8 +40,9 @@ def run(work: Callable[[isolate.Journal], int], save_reproducer: Callable[[isola
             return outcome.code
         if outcome.signal in _QUIET:
             return 128 + outcome.signal
+        sys.stderr.write(_before_death(outcome.native_stderr))
         what, code = _what_happened(outcome)
-        return _fail(f"{what}{_reproduce(outcome.last, save_reproducer)}", code)
+        return _fail(f"{what}{_reproduce(outcome.last, save_reproducer, reproducer)}", code)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
 
@@ -102,6 +112,12 @@ def _what_happened(outcome: isolate.Outcome) -> tuple[str, str]:
     return f"LLVM aborted in {step}: {reason or 'it gave no reason'}", errors.CRASH
 
 
+def _before_death(text: str) -> str:
+    """What was said before native code died, without what it says of its death."""
+    found = _DEATH.search(text)
+    return text[: found.start()] if found else text
+
+
 def _abort_text(text: str) -> str | None:
     """The assertion or fatal error, out of what native code printed before it died."""
     if found := re.search(r"([^/\s]+:\d+): .*?(Assertion `.*' failed)", text):
@@ -113,11 +129,14 @@ def _abort_text(text: str) -> str | None:
     return None
 
 
-def _reproduce(entry: isolate.Entry, save: Callable[[isolate.Entry, Path], None]) -> str:
+def _reproduce(entry: isolate.Entry, save: Callable[[isolate.Entry, Path], None], path: Path | None) -> str:
     if not entry.module:
         return ""
-    descriptor, name = tempfile.mkstemp(prefix="aiopt-", suffix=".mlir")
-    os.close(descriptor)
+    if path is None:
+        descriptor, name = tempfile.mkstemp(prefix="aiopt-", suffix=".mlir")
+        os.close(descriptor)
+    else:
+        name = str(path)
 
     def work(journal: isolate.Journal) -> int:
         journal.record("writing the reproducer")
@@ -126,7 +145,8 @@ def _reproduce(entry: isolate.Entry, save: Callable[[isolate.Entry, Path], None]
 
     if isolate.run(partial(_silenced, work)).code == 0:
         return f"; reproducer written to {name}"
-    os.unlink(name)
+    if path is None:
+        os.unlink(name)
     return "; the IR before it cannot be written as text, so there is no reproducer"
 
 

@@ -229,6 +229,12 @@ class MissingPackageError(OptionError):
     code = "AI0403"
 
 
+class PluginError(AioptError):
+    """A module of others cannot be loaded, or what it adds has a name that is taken."""
+
+    code = "AI0404"
+
+
 class IRError(AioptError):
     """An operation breaks its dialect's rules."""
 
@@ -245,6 +251,12 @@ class SpecError(AioptError):
     """A pass produced IR that its level does not allow: a bug in the pass or a wrong entry level."""
 
     code = "AI0503"
+
+
+class ShownError(AioptError):
+    """What went wrong has been shown as MLIR's own diagnostics; nothing is left to say."""
+
+    code = "AI0504"
 
 
 class CompileError(AioptError):

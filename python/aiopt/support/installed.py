@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,3 +21,9 @@ def wheel_identity(package: str, wheel: str) -> list[Any]:
         found.append(folder.stat().st_mtime_ns)
         found += sorted(path.name for path in folder.parent.glob(f"{wheel}-*.dist-info"))
     return found
+
+
+def mentions_entry_points(group: str) -> bool:
+    """True if an installed distribution may have entry points of a group: a few ms, where asking for them takes 30."""
+    files = (file for place in sys.path for file in Path(place).glob("*-info/entry_points.txt"))
+    return any(f"[{group}]" in file.read_text(errors="replace") for file in files)

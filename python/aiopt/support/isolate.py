@@ -100,6 +100,31 @@ def drop_native_stderr() -> None:
     os.ftruncate(2, 0)
 
 
+def native_mark() -> int:
+    """In the child: where native code's stderr has come to."""
+    return os.lseek(2, 0, os.SEEK_CUR)
+
+
+def write_native_stderr(text: str) -> None:
+    """In the child: append to native code's stderr, so that what both say stays in order."""
+    os.write(2, text.encode())
+
+
+def pass_on_native_stderr() -> None:
+    """In the child: let what native code has said so far be seen, before something that must come after it."""
+    sys.stderr.write(take_native_stderr(0))
+    sys.stderr.flush()
+
+
+def take_native_stderr(mark: int) -> str:
+    """In the child: what has been written to native code's stderr since a mark, which is taken back from it."""
+    end = os.lseek(2, 0, os.SEEK_CUR)
+    data = os.pread(2, end - mark, mark)
+    os.lseek(2, mark, os.SEEK_SET)
+    os.ftruncate(2, mark)
+    return data.decode(errors="backslashreplace")
+
+
 def _wait(pid: int) -> int:
     try:
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # not reaped yet: until then the pid is the child's

@@ -6,6 +6,14 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
+class TargetChoice:
+    """What a user wants a net compiled for: names of targets in order of preference, and a machine of theirs."""
+
+    names: str = "cpu"  # "npu,cpu"
+    machine: str | None = None  # a preset or a file *.toml
+
+
+@dataclass(frozen=True)
 class TargetRecord:
     """A machine to generate code for. It reaches passes as arguments, never by globals or the environment."""
 

@@ -1,36 +1,18 @@
-"""Targets, found by walking this package: a subpackage that nets can be compiled for offers one as `TARGET`."""
+"""Targets. What needs the compiler is loaded at its first use: the simulator of an NPU runs without it."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from aiopt.passes import registry
-from aiopt.support.errors import OptionError
-from aiopt.targets.base import Target
+if TYPE_CHECKING:
+    from aiopt.targets.discovery import find_target, targets
 
-registry.add_package("aiopt.targets")
+__all__ = ["find_target", "targets"]
 
 
-@cache
-def targets() -> dict[str, Target]:
-    """All targets by name. Raises TypeError if two share one."""
-    found: dict[str, Target] = {}
-    for info in pkgutil.iter_modules(__path__):
-        if not info.ispkg:
-            continue
-        target = getattr(importlib.import_module(f"{__name__}.{info.name}"), "TARGET", None)
-        if target is None:
-            continue
-        if target.name in found:
-            raise TypeError(f"two targets are called {target.name}")
-        found[target.name] = target
-    return found
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        from aiopt.targets import discovery
 
-
-def find_target(name: str) -> Target:
-    """The target of this name. Raises OptionError if there is none."""
-    if name not in targets():
-        raise OptionError(f"there is no target '{name}' (there is: {', '.join(sorted(targets()))})")
-    return targets()[name]
+        return getattr(discovery, name)
+    raise AttributeError(f"module 'aiopt.targets' has no attribute '{name}'")

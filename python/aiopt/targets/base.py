@@ -1,14 +1,17 @@
-"""What a target is: a record of the machine, a list of named stages, and what it can emit."""
+"""What a target is: what it can run, and how it makes code of its part of a net or of a whole one."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+from aiopt.dialects import ext
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
+from aiopt.runtime.base import Net
+from aiopt.runtime.parted import Part
 from aiopt.support.errors import OptionError
 from aiopt.support.kernel_cache import KernelCache
 
@@ -23,10 +26,45 @@ class Stage:
     pipeline: str
 
 
-class Target(ABC):
-    """A machine aiopt compiles for. Packages under aiopt.targets offer one as `TARGET`."""
+@dataclass(frozen=True)
+class BuiltPart:
+    """Code of a part: `load(threads)` makes it callable; `report` has its `kernels`, in order, and its sizes."""
 
-    name: ClassVar[str]
+    load: Callable[[int], Part]
+    report: Mapping[str, Any]
+
+
+class Device(ABC):
+    """What can run a part of a net. Packages under aiopt.targets offer one as `TARGET` of their module `target`."""
+
+    name: str
+    has_machines: ClassVar[bool] = False  # true if `choose_machine` says which one
+
+    def choose_machine(self, machine: str | None) -> Self:
+        """The same for one of its machines. Raises OptionError if there is no such machine, or none is given."""
+        return self
+
+    @abstractmethod
+    def refusal(self, op: ext.Operation, unit: Unit) -> str | None:
+        """Why it does not run this op of level GRAPH; None if it does. unit: what knows the values of constants."""
+
+    def check_kernels(self, otherwise: str) -> list[str]:
+        """The passes that hold whole kernels placed here against the machine; others go to the target `otherwise`."""
+        return []
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """What code depends on beside the IR: the machine and the flags; for the report, so of JSON's types."""
+
+    @abstractmethod
+    def build_part(self, unit: Unit, kernels: KernelCache) -> BuiltPart:
+        """Code of a part, given as a unit of level KERNELS of its own; its inputs and outputs are those of @main."""
+
+
+class Target(ABC):
+    """What takes whole nets: it has stages from the top of the street to its end."""
+
+    name: str
     kinds: ClassVar[tuple[str, ...]]  # what `emit` can make
 
     def on(self, machine: str) -> Target:
@@ -48,12 +86,12 @@ class Target(ABC):
         """Code of one of `kinds` from a unit that has gone through all stages."""
 
     @abstractmethod
-    def build(self, unit: Unit, kernels: KernelCache) -> list[bytes]:
+    def build(self, unit: Unit, kernels: KernelCache) -> Sequence[Any]:
         """Code to load, in parts that can be made in parallel, from a unit that has gone through all stages."""
 
     @abstractmethod
-    def load(self, unit: Unit, code: Sequence[bytes], threads: int, report: Mapping[str, Any]) -> Any:
-        """A callable net from built code; it keeps `report` by reference."""
+    def load(self, unit: Unit, code: Sequence[Any], threads: int, report: Mapping[str, Any]) -> Net:
+        """A callable net from built code; it keeps `report` by reference, or what it makes of it."""
 
 
 def remaining_stages(stages: list[Stage], level: Level) -> list[Stage]:

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from bench.figure import at_most, failed
+from bench.figure import at_least, at_most, failed
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,8 @@ def test_lines() -> None:
 def test_what_cannot_be_measured_is_missed() -> None:
     assert str(failed("vgg19", ValueError("no\nmemory"))) == "vgg19: no memory (asked: a measurement) MISSED"
     assert str(failed("vgg19", AssertionError())) == "vgg19: AssertionError (asked: a measurement) MISSED"
+
+
+@pytest.mark.parametrize(("measured", "met"), [(0.9, True), (1, True), (0.8999, False), (math.nan, False)])
+def test_a_figure_is_met_from_its_limit_on(measured: float, met: bool) -> None:
+    assert at_least("utilisation", measured, 0.9).met is met

@@ -9,10 +9,11 @@ import pytest
 from mlir import ir
 
 from aiopt import driver
-from aiopt.passes import io, managers
+from aiopt.passes import io, manager
 from aiopt.passes.io import borrowed_context, new_context
-from aiopt.passes.managers import pass_manager
-from aiopt.support.errors import AioptError
+from aiopt.passes.pipeline_text import Nest, Upstream
+from aiopt.passes.unit import Unit
+from aiopt.support.errors import AioptError, OptionError
 
 GRAPH = b"""
 module attributes {ai.level = "graph"} {
@@ -63,22 +64,26 @@ def test_nets_compiled_in_one_context_are_equal() -> None:
     assert len(io._spare) == 1
 
 
+CSE = Nest("builtin.module", (Upstream("cse"),))
+
+
 def test_a_pass_manager_is_made_once_and_goes_with_its_context() -> None:
-    context = new_context()
-    made = pass_manager(context, "builtin.module(cse)")
-    assert pass_manager(context, "builtin.module(cse)") is made
-    assert pass_manager(new_context(), "builtin.module(cse)") is not made
-    module = ir.Module.parse("module {}", context)
-    made.run(module.operation)
-    gone = weakref.ref(context)
-    del context, made, module
+    unit, other = (Unit(ir.Module.parse("module {}", new_context())) for _ in range(2))
+    with unit.module.context:
+        made = manager.ready(CSE, unit)
+        assert manager.ready(CSE, unit).native is made.native
+        made.run()
+    with other.module.context:
+        assert manager.ready(CSE, other).native is not made.native
+    gone = weakref.ref(unit.module.context)
+    del made, unit
     gc.collect()
     assert gone() is None
-    assert not any(gone() is known for known in managers._managers)
+    assert not any(gone() is known for known in manager._known)
 
 
 def test_a_text_that_is_no_pipeline_is_refused_each_time() -> None:
-    context = new_context()
+    unit = Unit(ir.Module.parse("module {}", new_context()))
     for _ in range(2):
-        with pytest.raises(ValueError, match="no-such-pass"):
-            pass_manager(context, "builtin.module(no-such-pass)")
+        with unit.module.context, pytest.raises(OptionError, match="no-such-pass"):
+            manager.ready(Nest("builtin.module", (Upstream("no-such-pass"),)), unit)

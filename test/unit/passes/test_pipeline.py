@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import pytest
 from mlir import ir
 
-from aiopt.passes import pipeline
+from aiopt.passes import pipeline, pipeline_text
 from aiopt.passes.io import new_context
 from aiopt.passes.unit import Unit
-from aiopt.support.errors import AioptError, CompileError, SpecError
+from aiopt.support.errors import AioptError, CompileError, OptionError, SpecError
 
 LOOPS = """
 module attributes {ai.level = "loops"} {
@@ -25,6 +25,15 @@ module attributes {ai.level = "loops"} {
       memref.store %v, %x[%i] : memref<8xf32>
     }
     return
+  }
+}
+"""
+FUNCTIONS = """
+module attributes {ai.level = "graph"} {
+  func.func @main(%x: tensor<4xf32> {ai.name = "x"}) -> (tensor<4xf32> {ai.name = "y"}) {
+    %0 = "ai.neg"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    %1 = "ai.exp"(%0) : (tensor<4xf32>) -> tensor<4xf32>
+    return %1 : tensor<4xf32>
   }
 }
 """
@@ -87,3 +96,25 @@ def test_an_observer_sees_each_step() -> None:
     with pipeline.observed(log):
         pipeline.run(Unit(ir.Module.parse(LOOPS, new_context())), "canonicalize,cse,ai-expand-math")
     assert log.steps == ["canonicalize", "cse", "ai-expand-math", "end"]
+
+
+def test_named_pipelines_expand_at_any_depth() -> None:
+    nest = pipeline_text.parse("builtin.module(cse,builtin.module(ai-graph-pipeline))")
+    assert str(pipeline_text.expand(nest.items)[1]).startswith("builtin.module(ai-canonicalize,ai-fold-constants,")
+
+
+@pytest.mark.parametrize("text", ["builtin.module(cse)", "builtin.module(func.func(ai-group-kernels{max-ops=4},cse))"])
+def test_pipelines_print_as_they_were_read(text: str) -> None:
+    assert str(pipeline_text.parse(text)) == text
+
+
+def test_what_a_pass_of_ours_raises_inside_a_nest_comes_through() -> None:
+    with pytest.raises(OptionError, match="option 'max-ops' must be 1 or more"):
+        _run(FUNCTIONS, "func.func(cse,ai-group-kernels{max-ops=0})", observed=False)
+
+
+def test_remarks_are_told_with_the_name_of_their_pass() -> None:
+    told: list[str] = []
+    unit = Unit(ir.Module.parse(FUNCTIONS, new_context()), on_remark=lambda name, text: told.append(f"{name}: {text}"))
+    pipeline.run(unit, "func.func(ai-group-kernels)")
+    assert told == ["ai-group-kernels: fused ai.exp into ai.neg"]

@@ -14,7 +14,7 @@ from aiopt.targets.cpu.name_symbols import NameSymbols
 from aiopt.targets.cpu.outline_tasks import OutlineTasks
 from aiopt.targets.cpu.retype_empty_buffers import RetypeEmptyBuffers
 
-_TO_LLVM = [
+TO_LLVM = [
     # Loops and vectors to branches and rows.
     "scf-forall-to-for",
     "func.func(convert-vector-to-scf{full-unroll=true target-rank=1})",
@@ -43,7 +43,7 @@ _TO_LLVM = [
 
 # Arithmetic on bf16 and f16 is done in f32: wherever one op's result is the next one's operand it stays in f32, and is
 # rounded where it is stored (`contract` on the conversions, which `canonicalize` then cancels).
-_WIDEN = [
+WIDEN = [
     "func.func(math-extend-to-supported-types{target-type=f32})",
     "arith-emulate-unsupported-floats{source-types=bf16,f16 target-type=f32}",
 ]
@@ -65,9 +65,9 @@ class CpuLowerPipeline(NamedPipeline):
 
     def passes(self) -> list[str]:
         x86 = "{enable-x86vector=true}" if "avx512bf16" in self.features.split(",") else ""
-        to_llvm = [f"{text}{x86}" if text == "convert-vector-to-llvm" else text for text in _TO_LLVM]
+        to_llvm = [f"{text}{x86}" if text == "convert-vector-to-llvm" else text for text in TO_LLVM]
         return [
-            *_WIDEN,
+            *WIDEN,
             "canonicalize",
             "cse",
             str(ExpandMath(fma=self.fma)),

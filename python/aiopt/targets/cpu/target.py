@@ -6,24 +6,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, ClassVar
 
+from aiopt.dialects import ext
 from aiopt.passes.lower.plan_memory import pack_weights
 from aiopt.passes.pipelines import KernelsPipeline
 from aiopt.passes.spec.base import Level
 from aiopt.passes.spec.interface import net_name
 from aiopt.passes.unit import Unit
 from aiopt.runtime.net import CompiledNet
+from aiopt.runtime.parted import CpuPart
 from aiopt.support.kernel_cache import KernelCache
 from aiopt.support.target import TargetRecord
-from aiopt.targets.base import Stage, Target
+from aiopt.targets.base import BuiltPart, Device, Stage, Target
 from aiopt.targets.cpu.codegen import lower_pipeline, tensor_pipeline, to_assembly, to_llvm_ir, to_object, to_objects
 from aiopt.targets.cpu.llvmc import PASSES, flags
 from aiopt.targets.cpu.record import cpu_record
+from aiopt.targets.lowering import run_stages
 
 
-class CpuTarget(Target):
+class CpuTarget(Target, Device):
     """Code for the CPU this process runs on, or for another one, which can be emitted but not loaded."""
 
-    name: ClassVar[str] = "cpu"
+    name = "cpu"
     kinds: ClassVar[tuple[str, ...]] = ("llvm", "asm", "obj")
 
     def __init__(self, machine: str = "host") -> None:
@@ -45,6 +48,9 @@ class CpuTarget(Target):
             Stage("llvm", Level.LOOPS, Level.LLVM, lower_pipeline(self._record)),
         ]
 
+    def refusal(self, op: ext.Operation, unit: Unit) -> str | None:
+        return None  # it has a lowering or a reference for every op
+
     def facts(self) -> dict[str, Any]:
         return {"name": self.name, "machine": asdict(self._record), "llvm_passes": PASSES, "flags": list(flags())}
 
@@ -59,3 +65,11 @@ class CpuTarget(Target):
 
     def load(self, unit: Unit, code: Sequence[bytes], threads: int, report: Mapping[str, Any]) -> CompiledNet:
         return CompiledNet(net_name(unit.module), code, pack_weights(unit.module, unit.weights), report, threads)
+
+    def build_part(self, unit: Unit, kernels: KernelCache) -> BuiltPart:
+        report = run_stages(unit, self)
+        code = self.build(unit, kernels)
+        return BuiltPart(lambda threads: CpuPart(self.load(unit, code, threads, report)), report)
+
+
+TARGET = CpuTarget()

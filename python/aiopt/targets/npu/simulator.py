@@ -36,6 +36,7 @@ class Result:
     utilisation: float  # of the array: those of all it could have done in that time at the rates of their types
     loaded_bytes: int  # from dram, in whole bursts
     stored_bytes: int
+    fence_cycles: list[int]  # the cycle at which each fence, and at last the halt, was passed
 
 
 def simulate(program: Program, machine: Machine, inputs: Mapping[str, np.ndarray]) -> Result:
@@ -92,6 +93,7 @@ class _Run:
         self._macs = self._mac_cycles = 0
         self._moved = {Queue.LOAD: 0, Queue.STORE: 0}
         self._cycle = 0  # of the front end
+        self._fence_cycles: list[int] = []
 
     def run(self) -> None:
         """Execute all."""
@@ -104,6 +106,7 @@ class _Run:
                 self._lines[queue].waiting.append((number, self._cycle, instruction))
             else:  # fence and halt
                 self._drain()
+                self._fence_cycles.append(self._cycle)
 
     def _drain(self) -> None:
         """Let all queues finish, and each know of all."""
@@ -188,4 +191,5 @@ class _Run:
             utilisation=self._mac_cycles / (cells * self._cycle),
             loaded_bytes=self._moved[Queue.LOAD],
             stored_bytes=self._moved[Queue.STORE],
+            fence_cycles=self._fence_cycles,
         )

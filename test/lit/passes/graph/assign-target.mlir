@@ -1,14 +1,21 @@
 // RUN: aiopt -p ai-assign-target %s | filecheck %s
 // RUN: aiopt -p 'ai-kernels-pipeline' %s | filecheck %s --check-prefix=KERNELS
+// RUN: aiopt -p 'ai-assign-target{target=npu,cpu deny=npu:ai.relu}' %s | filecheck %s --check-prefix=WHY
+// RUN: aiopt -p 'ai-kernels-pipeline{target=npu,cpu}' %s | filecheck %s --check-prefix=CALL
 // RUN: not aiopt -p 'ai-assign-target{deny=cpu:ai.softmax}' %s 2>&1 | filecheck %s --check-prefix=NONE
 // RUN: not aiopt -p 'ai-assign-target{target=tpu}' %s 2>&1 | filecheck %s --check-prefix=TARGET
 // RUN: not aiopt -p 'ai-assign-target{deny=ai.relu}' %s 2>&1 | filecheck %s --check-prefix=DENY
 // RUN: not aiopt -p 'ai-assign-target{deny=cpu:ai.softmix}' %s 2>&1 | filecheck %s --check-prefix=OP
-// NONE: error: ai-assign-target: no target of cpu runs ai.softmax (at 'Softmax_1')
-// TARGET: error: ai-assign-target: option 'target' names no target 'tpu' (there are: cpu)
+// NONE: error: ai-assign-target: no target of cpu runs ai.softmax (at 'Softmax_1'): cpu: denied
+// TARGET: error: ai-assign-target: option 'target' names no target 'tpu' (there are: cpu, npu)
 // DENY: error: ai-assign-target: option 'deny' takes target:op with a known target, not 'ai.relu'
 // OP: error: ai-assign-target: option 'deny' names no op 'ai.softmix'
 
+// WHY: "ai.relu"({{.*}} {ai.partition = 0 : i64, ai.target = "cpu", ai.why = "npu: ai.relu: denied"}
+// WHY: "ai.softmax"({{.*}}ai.target = "cpu", ai.why = "npu: ai.softmax: the NPU has no instruction for it"
+// CALL: call @softmax_{{[0-9]}}({{.*}}ai.why = "npu: ai.softmax: the NPU has no instruction for it"
+// CALL: func.func private @softmax_
+// CALL-NOT: ai.why
 // KERNELS: call @relu_{{[0-9]}}({{.*}}ai.partition = 0 : i64
 // KERNELS: func.func private @relu_{{.*}}ai.target = "cpu"
 // KERNELS-NOT: "ai.relu"{{.*}}ai.target

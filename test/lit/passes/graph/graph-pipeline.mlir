@@ -3,7 +3,7 @@
 // RUN: not aiopt -p 'ai-graph-pipeline{level=2}' %s 2>&1 | filecheck %s --check-prefix=OPTION
 // RUN: not aiopt -p 'ai-graph-pipeline,func.func(ai-graph-pipeline)' %s 2>&1 | filecheck %s --check-prefix=NESTED
 // OPTION: error: ai-graph-pipeline has no option 'level' (it has none)
-// NESTED: error: ai-graph-pipeline works on a whole module and cannot stand inside func.func(...)
+// NESTED: error: ai-canonicalize works on a whole module and cannot stand inside func.func(...)
 
 module attributes {ai.level = "graph"} {
   // conv, batch_norm with computed parameters and relu: one op and its activation, in one kernel.

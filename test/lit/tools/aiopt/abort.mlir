@@ -7,7 +7,7 @@
 // RUN: cat %t.folder/aiopt-*.mlir | filecheck %s --check-prefix=REPRODUCER
 // RUN: mkdir -p %t.again && cp %t.folder/aiopt-*.mlir %t.again/r.mlir
 // RUN: not --crash mlir-opt --run-reproducer %t.again/r.mlir 2>&1 | filecheck %s --check-prefix=AGAIN
-// RUN: env TMPDIR=%t.again not aiopt -p 'func.func(affine-loop-unroll-jam{unroll-jam-factor=0})' %t.again/r.mlir 2>&1 | filecheck %s --check-prefix=AGAIN
+// RUN: env TMPDIR=%t.again not aiopt --run-reproducer %t.again/r.mlir 2>&1 | filecheck %s --check-prefix=AGAIN
 
 // No stack dump before or after the line.
 // ONE: {{^ *}}1{{$}}
@@ -21,7 +21,7 @@
 // REPRODUCER: memref.load
 // REPRODUCER-NOT: memref.load
 // REPRODUCER: mlir_reproducer
-// REPRODUCER-NEXT: pipeline: "builtin.module(func.func(affine-loop-unroll-jam{unroll-jam-factor=0},canonicalize))"
+// REPRODUCER-NEXT: pipeline: "builtin.module(func.func(affine-loop-unroll-jam{unroll-jam-factor=0},canonicalize{ {{.*}}}))"
 func.func @f(%m: memref<64xf32>, %n: index) -> (f32, f32) {
   affine.for %i = 0 to 64 {
     %v = affine.load %m[%i] : memref<64xf32>

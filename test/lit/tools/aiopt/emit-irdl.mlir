@@ -19,11 +19,11 @@
 // RUN: diff %t/kernels.mlir %t/back.mlir
 
 // One dialect by name, into a file; it checks what it reads.
-// RUN: aiopt --emit-irdl ai -o %t/ai.irdl
+// RUN: aiopt --emit-irdl=ai -o %t/ai.irdl
 // RUN: filecheck %s --input-file %t/ai.irdl --check-prefix=DIALECT
 // RUN: not mlir-opt --irdl-file=%t/ai.irdl %s 2>&1 | filecheck %s --check-prefix=CHECKED
 // RUN: not mlir-opt %t/net.mlir 2>&1 | filecheck %s --check-prefix=WITHOUT
-// RUN: not aiopt --emit-irdl aii 2>&1 | filecheck %s --check-prefix=UNKNOWN
+// RUN: not aiopt --emit-irdl=aii 2>&1 | filecheck %s --check-prefix=UNKNOWN
 // DIALECT: irdl.dialect @ai {
 // DIALECT: irdl.operation @relu {
 // CHECKED: error: {{.*}}attribute "axis" is expected

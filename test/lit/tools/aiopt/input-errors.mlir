@@ -1,4 +1,4 @@
-// Input that cannot be used: one error line with the place, status 1, and no output file.
+// Input that cannot be used: an error with the place, status 1, and no output file.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: not aiopt %t/absent.mlir -o %t/out.mlir 2>&1 | filecheck %s --check-prefix=ABSENT
 // RUN: not ls %t/out.mlir
@@ -12,12 +12,14 @@
 // RUN: echo 'module attributes {ai.weights = 1} {}' | not aiopt 2>&1 | filecheck %s --check-prefix=WEIGHTS
 // RUN: echo 'module attributes {ai.level = "llvm"} {func.func @f() {return}}' | not aiopt 2>&1 | filecheck %s --check-prefix=SPEC
 
-// ABSENT: {{^}}error: cannot read '{{.*}}absent.mlir': No such file or directory
-// FOLDER: {{^}}error: cannot read '{{.*}}': Is a directory
-// SYNTAX: {{^}}error: {{.*}}syntax.mlir:1:14: expected non-function type
-// STDIN: {{^}}error: <stdin>:1:14: expected non-function type
-// VERIFY: {{^}}error: ai.relu: result 'out' has type tensor<3xf32>, but must have tensor<2xf32> (at '{{.*}}input-errors.mlir':28:8)
-// DIALECT: {{^}}error: <stdin>:1:13: operation being parsed with an unregistered dialect{{$}}
+// ABSENT: {{^}}cannot open input file '{{.*}}absent.mlir': No such file or directory
+// FOLDER: {{^}}cannot open input file '{{.*}}': Is a directory
+// SYNTAX: {{syntax.mlir:1:14: error: expected non-function type$}}
+// SYNTAX-NEXT: {{^}}func.func @f( {}
+// SYNTAX-NEXT: {{^}}             ^
+// STDIN: {{^}}<stdin>:1:14: error: expected non-function type
+// VERIFY: {{^}}error: ai.relu: result 'out' has type tensor<3xf32>, but must have tensor<2xf32> (at '{{.*}}input-errors.mlir':30:8)
+// DIALECT: {{^}}<stdin>:1:13: error: operation being parsed with an unregistered dialect. If this is intended, please use -allow-unregistered-dialect
 // LEVEL: {{^}}error: ai.level must be one of graph, {{.*}}llvm, not "attic"
 // WEIGHTS: {{^}}error: ai.weights must be the name of a safetensors file, not 1 : i64
 // SPEC: {{^}}error: level llvm does not allow 'func.func'

@@ -13,20 +13,33 @@
 // HELP: --pass-pipeline
 
 // RUN: not aiopt --lst-passes %s 2>&1 | filecheck %s --check-prefix=GUESS
-// GUESS: {{^}}error: unknown option '--lst-passes', did you mean '--list-passes'?
+// GUESS: {{^}}aiopt: Unknown command line argument '--lst-passes'.  Try: 'aiopt --help'
+// GUESS-NEXT: {{^}}aiopt: Did you mean '--list-passes'?
 // RUN: not aiopt %s --frobnicate=3 2>&1 | filecheck %s --check-prefix=UNKNOWN
-// UNKNOWN: {{^}}error: unknown option '--frobnicate'{{$}}
+// UNKNOWN: {{^}}aiopt: Unknown command line argument '--frobnicate=3'.  Try: 'aiopt --help'
+// UNKNOWN-NOT: mean
 // RUN: not aiopt %s --emit=ptx 2>&1 | filecheck %s --check-prefix=EMIT
-// EMIT: {{^}}error: --emit: invalid choice: 'ptx' (choose from
+// EMIT: {{^}}aiopt: for the --emit option: Cannot find option named 'ptx'!
 // RUN: not aiopt %s %s 2>&1 | filecheck %s --check-prefix=TWO
-// TWO: {{^}}error: unexpected argument '{{.*}}options.mlir': one input file at a time
+// TWO: {{^}}aiopt: Too many positional arguments specified!
 // RUN: not aiopt %s --shape x=1x2 2>&1 | filecheck %s --check-prefix=SHAPE
 // SHAPE: {{^}}error: --shape is for ONNX models; MLIR has its shapes in the text
 // RUN: not aiopt %s --shape x=1xa 2>&1 | filecheck %s --check-prefix=SIZES
 // SIZES: {{^}}error: --shape x=1xa: sizes are whole numbers with an x between, as in x=1x3x48x320
 // RUN: not aiopt %s -o %t.absent/out.mlir 2>&1 | filecheck %s --check-prefix=OUTPUT
-// OUTPUT: {{^}}error: cannot write '{{.*}}out.mlir': No such file or directory
+// OUTPUT: {{^}}cannot open output file '{{.*}}out.mlir': No such file or directory
 // RUN: aiopt %s -o /dev/null
 // RUN: not aiopt --version 2>&1 > /dev/full | filecheck %s --check-prefix=FULL
 // FULL: {{^}}error: cannot write the standard output: No space left on device
+// RUN: mlir-opt --show-dialects > %t.theirs
+// RUN: aiopt --show-dialects | grep Available | diff %t.theirs -
+// RUN: aiopt --show-dialects | filecheck %s --check-prefix=DIALECTS
+// DIALECTS: {{^}}aiopt's dialects: ai,npu
+// RUN: aiopt --help-list | filecheck %s --check-prefix=LIST-OF-FLAGS
+// LIST-OF-FLAGS: --allow-unregistered-dialect
+// LIST-OF-FLAGS: --verify-roundtrip
+// RUN: not aiopt --load-dialect-plugin=x.so 2>&1 | filecheck %s --check-prefix=PLUGIN
+// PLUGIN: aiopt: '--load-dialect-plugin' is mlir-opt's alone: plugins are Python modules, not C++ libraries
+// RUN: not aiopt --canonicalise 2>&1 < /dev/null | filecheck %s --check-prefix=NO-INPUT
+// NO-INPUT: aiopt: Did you mean '--canonicalize'?
 module {}

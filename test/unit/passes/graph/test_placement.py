@@ -42,10 +42,16 @@ def _is_acyclic(part_of: list[int], operands: list[list[int]]) -> bool:
 
 
 def test_the_first_target_that_can_takes_an_op():
-    can_run = {name: lambda i, known=known: OPS[i] in known for name, known in RUNS.items()}
-    assert choose_targets(4, ["array", "host"], can_run) == ["array", "array", "host", "array"]
-    assert choose_targets(4, ["host"], can_run) == ["host"] * 4
-    assert choose_targets(4, ["array"], can_run) == ["array", "array", None, "array"]
+    refusal = {name: lambda i, known=known: None if OPS[i] in known else f"no {OPS[i]}" for name, known in RUNS.items()}
+
+    def targets(*order: str) -> list[str | None]:
+        return [choice.target for choice in choose_targets(4, order, refusal)]
+
+    assert targets("array", "host") == ["array", "array", "host", "array"]
+    assert targets("host") == ["host"] * 4
+    assert targets("array") == ["array", "array", None, "array"]
+    assert choose_targets(4, ["array", "host"], refusal)[2].refusals == {"array": "no sort"}
+    assert choose_targets(4, ["host", "array"], refusal)[0].refusals == {}
 
 
 def test_a_path_that_leaves_and_comes_back_cuts_a_partition():

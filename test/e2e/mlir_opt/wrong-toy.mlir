@@ -1,0 +1,4 @@
+func.func @f() -> i32 {
+  %0 = "toy.one"() : () -> i32
+  return %0 : i32
+}

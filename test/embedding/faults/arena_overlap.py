@@ -1,0 +1,22 @@
+"""Two buffers that are alive at the same time get the same place in the arena."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from aiopt.passes.lower import plan_memory
+from aiopt.passes.lower.arena import Buffer, Plan
+
+_right = plan_memory.plan
+
+
+def _wrong(buffers: Sequence[Buffer]) -> Plan:
+    plan = _right(buffers)
+    offsets = list(plan.offsets)
+    pairs = ((i, j) for i in range(len(buffers)) for j in range(i) if buffers[j].last >= buffers[i].first)
+    first, second = next(pairs)
+    large, small = sorted((first, second), key=lambda number: -buffers[number].size)
+    offsets[small] = offsets[large]
+    return replace(plan, offsets=tuple(offsets))
+
+
+plan_memory.plan = _wrong

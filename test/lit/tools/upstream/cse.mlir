@@ -1,0 +1,12 @@
+// Equal constants become one.
+// RUN: aiopt %s --cse | filecheck %s
+// CHECK: arith.constant 1
+// CHECK-NOT: arith.constant
+// CHECK: return
+func.func @f(%x: i32) -> i32 {
+  %c = arith.constant 1 : i32
+  %d = arith.constant 1 : i32
+  %a = arith.addi %c, %d : i32
+  %b = arith.addi %a, %x : i32
+  return %b : i32
+}
