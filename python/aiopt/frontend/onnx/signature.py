@@ -51,11 +51,16 @@ def read_inputs(
 
 def foreign_inputs(graph: onnx.GraphProto) -> set[str]:
     """The inputs no net takes: sequences, optionals, tensors of types aiopt does not have."""
-    constants, foreign = {tensor.name for tensor in graph.initializer}, set()
-    for value in graph.input:
+    constants = {tensor.name for tensor in graph.initializer}
+    return foreign_names(value for value in graph.input if value.name not in constants)
+
+
+def foreign_names(values: Iterable[onnx.ValueInfoProto]) -> set[str]:
+    """The names of those that are declared as what no net takes."""
+    foreign = set()
+    for value in values:
         try:
-            if value.name not in constants:
-                _declare(value)
+            _declare(value)
         except UnsupportedError:
             foreign.add(value.name)
     return foreign

@@ -17,14 +17,19 @@ from aiopt.support.errors import NestingError, UnsupportedOperatorError
 
 def require_supported(part: Part) -> None:
     """Errors: UnsupportedError that lists the operators without a handler, once each, with their first node."""
+    if missing := missing_operators(part):
+        listed = "; ".join(f"{reason} at {_places(names)}" for reason, names in missing.items())
+        raise UnsupportedOperatorError(f"the model uses operators aiopt does not have: {listed}")
+
+
+def missing_operators(part: Part) -> dict[str, list[str]]:
+    """The operators without a handler, in words, and the names of the nodes that have them."""
     missing: dict[str, list[str]] = {}
     search = _Search(part.functions)
     for step in part.steps:
         for reason in search.reasons(step.node, step.opsets, ()):
             missing.setdefault(reason, []).append(node_name(step.node))
-    if missing:
-        listed = "; ".join(f"{reason} at {_places(names)}" for reason, names in missing.items())
-        raise UnsupportedOperatorError(f"the model uses operators aiopt does not have: {listed}")
+    return missing
 
 
 class _Search:
