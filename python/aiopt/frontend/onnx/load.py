@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import onnx
-import onnx.checker
 from google.protobuf.message import DecodeError
 
-from aiopt.support.errors import DefinitionError, ExternalDataError, ModelError, NotAModelError, UnreadableError
+from aiopt.frontend.onnx.external import external_tensors, load_external_data
+from aiopt.support.errors import DefinitionError, ExternalDataError, NotAModelError, UnreadableError
 
 _MAX_NAME = 64
 
@@ -51,10 +51,7 @@ def _read(path: Path) -> onnx.ModelProto:
     except (OSError, ValueError) as error:
         raise UnreadableError(f"cannot read '{path}': {getattr(error, 'strerror', None) or error}") from error
     proto = _parse(data, f"'{path}'")
-    try:
-        onnx.load_external_data_for_model(proto, str(path.parent))
-    except (OSError, ValueError, onnx.checker.ValidationError) as error:
-        raise ModelError(f"cannot read the external data of '{path}': {error}") from error
+    load_external_data(proto, path)
     return proto
 
 
@@ -101,14 +98,8 @@ def _names(proto: onnx.ModelProto) -> Iterator[object]:
 
 def _require_data(proto: onnx.ModelProto, source: str) -> None:
     """External data of every tensor is loaded; of bytes and protos it cannot be: they have no folder."""
-    for tensor in _tensors(proto):
-        if tensor.data_location == onnx.TensorProto.EXTERNAL:
-            raise ExternalDataError(
-                f"tensor '{tensor.name}' of {source} lies in an external file: give the model's path instead, or call "
-                "onnx.load_external_data_for_model first"
-            )
-
-
-def _tensors(proto: onnx.ModelProto) -> list[onnx.TensorProto]:
-    constants = [a.t for node in proto.graph.node for a in node.attribute if a.type == onnx.AttributeProto.TENSOR]
-    return [*proto.graph.initializer, *constants]
+    for tensor in external_tensors(proto):
+        raise ExternalDataError(
+            f"tensor '{tensor.name}' of {source} lies in an external file: give the model's path instead, or call "
+            "onnx.load_external_data_for_model first"
+        )
