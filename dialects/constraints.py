@@ -58,6 +58,20 @@ class BoolTensor(AnyTensor):
     text = "a tensor of bools"
 
 
+class BitTensor(AnyTensor):
+    """Elements bool or integer."""
+
+    elements = INTEGERS | {"i1"}
+    text = "a tensor of bools or integers"
+
+
+class IntegerTensor(AnyTensor):
+    """Elements integer."""
+
+    elements = INTEGERS
+    text = "a tensor of integers"
+
+
 class IndexTensor(AnyTensor):
     """Elements i32 or i64, to count positions with."""
 

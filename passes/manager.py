@@ -172,7 +172,7 @@ def _named(step: Pass, unit: Unit) -> Iterator[None]:
     before = len(unit.remarks)
     try:
         yield
-    except ir.MLIRError as error:
+    except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
         raise PipelineError(f"{step.name}: {error_text(error)}") from error
     if unit.on_remark is not None:
         for remark in unit.remarks[before:]:

@@ -86,6 +86,26 @@ class DivOp(Binary, name="div"):
         return np.where(rhs == 0, lhs.dtype.type(0), quotient)
 
 
+class RemainderOp(Binary, name="remainder"):
+    """out = what is left of lhs after taking rhs away as often as it fits: lhs - trunc(lhs / rhs) * rhs, exactly.
+
+    It has the sign of lhs. An integer over 0 leaves 0; a float over 0, and an infinite lhs, NaN; over infinity, lhs.
+    Shapes: numpy broadcasting. Types: numbers, the same for all.
+    Errors: differing element types; shapes that do not broadcast.
+    Source: ONNX Mod-13 with fmod = 1 (the other one is the importer's work).
+    """
+
+    traits = frozenset({Trait.ELEMENTWISE, Trait.SENSITIVE})
+    lhs: Operand[NumericTensor]
+    rhs: Operand[NumericTensor]
+    out: Result[NumericTensor]
+
+    @staticmethod
+    @quiet
+    def reference(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+        return np.fmod(lhs, rhs)
+
+
 class PowOp(Binary, name="pow"):
     """out = lhs to the power of rhs, as C's pow.
 

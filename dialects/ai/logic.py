@@ -1,11 +1,11 @@
-"""Comparisons, operations on truth values, and the choice between two values."""
+"""Comparisons, operations on truth values and bits, and the choice between two values."""
 
 import numpy as np
 
 from aiopt.dialects.ai.checks import broadcast, check_same_element
 from aiopt.dialects.ai.dialect import AiDialect, Trait
 from aiopt.dialects.ai.elementwise import Binary, Unary
-from aiopt.dialects.constraints import AnyTensor, BoolTensor, NumericTensor
+from aiopt.dialects.constraints import AnyTensor, BitTensor, BoolTensor, NumericTensor
 from aiopt.dialects.ext import Operand, Result
 from aiopt.support.types import TensorType
 
@@ -80,69 +80,69 @@ class LessEqualOp(Comparison, name="less_equal"):
 
 
 class AndOp(Binary, name="and"):
-    """out = lhs and rhs.
+    """out = lhs and rhs; of integers, bit by bit.
 
-    Shapes: numpy broadcasting. Types: bool.
-    Errors: shapes that do not broadcast.
-    Source: ONNX And-7.
+    Shapes: numpy broadcasting. Types: bool or integers, the same for all.
+    Errors: differing element types; shapes that do not broadcast.
+    Source: ONNX And-7, BitwiseAnd-18.
     """
 
-    lhs: Operand[BoolTensor]
-    rhs: Operand[BoolTensor]
-    out: Result[BoolTensor]
+    lhs: Operand[BitTensor]
+    rhs: Operand[BitTensor]
+    out: Result[BitTensor]
 
     @staticmethod
     def reference(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
-        return np.logical_and(lhs, rhs)
+        return np.bitwise_and(lhs, rhs)
 
 
 class OrOp(Binary, name="or"):
-    """out = lhs or rhs.
+    """out = lhs or rhs; of integers, bit by bit.
 
-    Shapes: numpy broadcasting. Types: bool.
-    Errors: shapes that do not broadcast.
-    Source: ONNX Or-7.
+    Shapes: numpy broadcasting. Types: bool or integers, the same for all.
+    Errors: differing element types; shapes that do not broadcast.
+    Source: ONNX Or-7, BitwiseOr-18.
     """
 
-    lhs: Operand[BoolTensor]
-    rhs: Operand[BoolTensor]
-    out: Result[BoolTensor]
+    lhs: Operand[BitTensor]
+    rhs: Operand[BitTensor]
+    out: Result[BitTensor]
 
     @staticmethod
     def reference(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
-        return np.logical_or(lhs, rhs)
+        return np.bitwise_or(lhs, rhs)
 
 
 class XorOp(Binary, name="xor"):
-    """out = lhs or rhs, but not both.
+    """out = lhs or rhs, but not both; of integers, bit by bit.
 
-    Shapes: numpy broadcasting. Types: bool.
-    Errors: shapes that do not broadcast.
-    Source: ONNX Xor-7.
+    Shapes: numpy broadcasting. Types: bool or integers, the same for all.
+    Errors: differing element types; shapes that do not broadcast.
+    Source: ONNX Xor-7, BitwiseXor-18.
     """
 
-    lhs: Operand[BoolTensor]
-    rhs: Operand[BoolTensor]
-    out: Result[BoolTensor]
+    lhs: Operand[BitTensor]
+    rhs: Operand[BitTensor]
+    out: Result[BitTensor]
 
     @staticmethod
     def reference(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
-        return np.logical_xor(lhs, rhs)
+        return np.bitwise_xor(lhs, rhs)
 
 
 class NotOp(Unary, name="not"):
-    """out = true where input is false.
+    """out = true where input is false; of integers, every bit turned.
 
-    Shapes: as input. Types: bool.
-    Source: ONNX Not-1.
+    Shapes: as input. Types: bool or integers.
+    Source: ONNX Not-1, BitwiseNot-18.
     """
 
-    input: Operand[BoolTensor]
-    out: Result[BoolTensor]
+    input: Operand[BitTensor]
+    out: Result[BitTensor]
 
     @staticmethod
     def reference(input: np.ndarray) -> np.ndarray:
-        return np.logical_not(input)
+        return np.bitwise_not(input)
 
 
 class SelectOp(AiDialect.Operation, name="select"):

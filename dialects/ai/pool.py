@@ -87,10 +87,10 @@ class AvgPoolOp(AiDialect.Operation, name="avg_pool"):
     """The mean of each window, over its elements inside the input or (count_include_pad) over all of the window.
 
     Shapes: input [N, C, *spatial] -> out [N, C, *counts], counts as for `ai.conv`. pads: all begins, then all ends.
-    With `layout` = "channels_last", both are [N, *spatial, C].
+    With `layout` = "channels_last", both are [N, *spatial, C]. Absent dilations are 1.
     Types: floats; f16 is summed in f32.
     Errors: attributes whose length does not fit; a window larger than the padded input; pads as large as the window.
-    Source: ONNX AveragePool-11 (ceil_mode and auto_pad are the importer's work).
+    Source: ONNX AveragePool-19 (ceil_mode and auto_pad are the importer's work).
     """
 
     traits = frozenset({Trait.POOLING})
@@ -99,6 +99,7 @@ class AvgPoolOp(AiDialect.Operation, name="avg_pool"):
     strides: ir.DenseI64ArrayAttr
     pads: ir.DenseI64ArrayAttr
     count_include_pad: ir.BoolAttr
+    dilations: ir.DenseI64ArrayAttr | None
     layout: ir.StringAttr | None
     out: Result[FloatTensor]
 
@@ -114,9 +115,11 @@ class AvgPoolOp(AiDialect.Operation, name="avg_pool"):
         strides: list[int],
         pads: list[int],
         count_include_pad: bool,
+        dilations: list[int] | None = None,
         layout: str | None = None,
     ) -> TensorType:
-        return _infer(input, layout, kernel=kernel, strides=strides, pads=pads, dilations=[1] * len(kernel))
+        dilations = dilations or [1] * len(kernel)
+        return _infer(input, layout, kernel=kernel, strides=strides, pads=pads, dilations=dilations)
 
     @staticmethod
     @quiet
@@ -127,12 +130,14 @@ class AvgPoolOp(AiDialect.Operation, name="avg_pool"):
         strides: list[int],
         pads: list[int],
         count_include_pad: bool,
+        dilations: list[int] | None = None,
         layout: str | None = None,
     ) -> np.ndarray:
         input = array_channels_first(input, layout)
 
         def fold(array: np.ndarray, outside: float) -> np.ndarray:
-            patches = windows(pad(array, pads, outside), kernel=kernel, strides=strides, dilations=[1] * len(kernel))
+            taps = dilations or [1] * len(kernel)
+            patches = windows(pad(array, pads, outside), kernel=kernel, strides=strides, dilations=taps)
             return np.sum(patches, axis=tuple(range(input.ndim, patches.ndim)))
 
         wide = widen(input)

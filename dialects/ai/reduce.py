@@ -57,6 +57,26 @@ class ReduceSumOp(Reduction, name="reduce_sum"):
         return np.sum(wide, axis=tuple(axes), keepdims=keepdims, dtype=wide.dtype).astype(input.dtype)
 
 
+class ReduceProdOp(Reduction, name="reduce_prod"):
+    """Product over `axes`; 1 of nothing.
+
+    Shapes: `axes` become 1 or are dropped. Types: numbers; f16 is multiplied in f32, integers wrap.
+    Errors: axes out of range or not strictly rising.
+    Source: ONNX ReduceProd-18 (negative or absent axes are the importer's work).
+    """
+
+    input: Operand[NumericTensor]
+    axes: ir.DenseI64ArrayAttr
+    keepdims: ir.BoolAttr
+    out: Result[NumericTensor]
+
+    @staticmethod
+    @quiet
+    def reference(input: np.ndarray, *, axes: list[int], keepdims: bool) -> np.ndarray:
+        wide = widen(input)
+        return np.prod(wide, axis=tuple(axes), keepdims=keepdims, dtype=wide.dtype).astype(input.dtype)
+
+
 class ReduceMeanOp(Reduction, name="reduce_mean"):
     """Mean over `axes`; NaN over nothing.
 

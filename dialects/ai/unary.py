@@ -98,6 +98,40 @@ class LogOp(Unary, name="log"):
         return np.log(input)
 
 
+class Expm1Op(Unary, name="expm1"):
+    """out = e^input - 1, exact to the last digits near 0 too.
+
+    Shapes: as input. Types: floats.
+    Source: ONNX Elu-22 (its text has exp(x) - 1).
+    """
+
+    traits = frozenset({Trait.ELEMENTWISE, Trait.SENSITIVE})
+    input: Operand[FloatTensor]
+    out: Result[FloatTensor]
+
+    @staticmethod
+    @quiet
+    def reference(input: np.ndarray) -> np.ndarray:
+        return np.expm1(input)
+
+
+class Log1pOp(Unary, name="log1p"):
+    """out = log(1 + input), exact to the last digits near 0 too; -inf at -1, NaN below.
+
+    Shapes: as input. Types: floats.
+    Source: ONNX Softplus-22 (its text has log(exp(x) + 1)).
+    """
+
+    traits = frozenset({Trait.ELEMENTWISE, Trait.SENSITIVE})
+    input: Operand[FloatTensor]
+    out: Result[FloatTensor]
+
+    @staticmethod
+    @quiet
+    def reference(input: np.ndarray) -> np.ndarray:
+        return np.log1p(input)
+
+
 class SqrtOp(Unary, name="sqrt"):
     """out = square root of input; NaN below 0.
 
@@ -174,6 +208,54 @@ class ReluOp(Unary, name="relu"):
     @staticmethod
     def reference(input: np.ndarray) -> np.ndarray:
         return np.maximum(input, input.dtype.type(0))
+
+
+class FloorOp(Unary, name="floor"):
+    """out = the largest whole number that is not above input.
+
+    Shapes: as input. Types: floats.
+    Source: ONNX Floor-13.
+    """
+
+    input: Operand[FloatTensor]
+    out: Result[FloatTensor]
+
+    @staticmethod
+    @quiet
+    def reference(input: np.ndarray) -> np.ndarray:
+        return np.floor(input)
+
+
+class CeilOp(Unary, name="ceil"):
+    """out = the smallest whole number that is not below input.
+
+    Shapes: as input. Types: floats.
+    Source: ONNX Ceil-13.
+    """
+
+    input: Operand[FloatTensor]
+    out: Result[FloatTensor]
+
+    @staticmethod
+    @quiet
+    def reference(input: np.ndarray) -> np.ndarray:
+        return np.ceil(input)
+
+
+class RoundOp(Unary, name="round"):
+    """out = the nearest whole number, the even one of two.
+
+    Shapes: as input. Types: floats.
+    Source: ONNX Round-22.
+    """
+
+    input: Operand[FloatTensor]
+    out: Result[FloatTensor]
+
+    @staticmethod
+    @quiet
+    def reference(input: np.ndarray) -> np.ndarray:
+        return np.rint(input)
 
 
 class CastOp(AiDialect.Operation, name="cast"):

@@ -127,7 +127,7 @@ def _along_axis(op: ai.SoftmaxOp | ai.ConcatOp, forms: Forms) -> Rule | None:
     return Rule(places, form, {"axis": form.inverse[op.axis.value]})
 
 
-def _per_dimension(op: ai.SliceOp | ai.ResizeOp, forms: Forms) -> Rule | None:
+def _per_dimension(op: ai.SliceOp | ai.ResizeOp | ai.PadOp, forms: Forms) -> Rule | None:
     form = _form(op, forms)
     if form is None:
         return None
@@ -188,8 +188,8 @@ _RULES: dict[type[ext.Operation], _RuleOf] = {
     **dict.fromkeys((ai.ConvOp, ai.BatchNormOp), _window),
     **dict.fromkeys((ai.MaxPoolOp, ai.AvgPoolOp), _pool),
     **dict.fromkeys((ai.SoftmaxOp, ai.ConcatOp), _along_axis),
-    **dict.fromkeys((ai.ReduceSumOp, ai.ReduceMeanOp, ai.ReduceMaxOp, ai.ReduceMinOp), _reduction),
-    **dict.fromkeys((ai.SliceOp, ai.ResizeOp), _per_dimension),
+    **dict.fromkeys((ai.ReduceSumOp, ai.ReduceProdOp, ai.ReduceMeanOp, ai.ReduceMaxOp, ai.ReduceMinOp), _reduction),
+    **dict.fromkeys((ai.SliceOp, ai.ResizeOp, ai.PadOp), _per_dimension),
     ai.BroadcastToOp: _elementwise,
     ai.ReshapeOp: _reshape,
     ai.TransposeOp: _transpose,

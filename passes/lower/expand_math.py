@@ -26,7 +26,7 @@ _UNARY: dict[type[ir.OpView], Callable[[ir.Value, FloatBuilder], ir.Value]] = {
     math.TanhOp: tanh,
     math.ErfOp: erf,
 }
-_NAMES = tuple(cls.OPERATION_NAME for cls in (*_UNARY, math.PowFOp))
+_NAMES = tuple(cls.OPERATION_NAME for cls in (*_UNARY, math.PowFOp))  # pyright: ignore[reportAttributeAccessIssue]
 
 
 @dataclass(frozen=True)

@@ -46,13 +46,13 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     nr = block.vectors * lanes
     blocks = geometry.group * -(-filters // nr)
     weight_bytes = (
-        item_bytes(type_of(kernel.root.weight).element)
+        item_bytes(type_of(kernel.root.weight).element)  # pyright: ignore[reportAttributeAccessIssue]
         * geometry.y.taps
         * geometry.x.taps
         * geometry.depth
         * geometry.filters
     )
-    image_bytes = item_bytes(type_of(kernel.root.input).element) * geometry.y.size * geometry.x.size * geometry.channels
+    image_bytes = item_bytes(type_of(kernel.root.input).element) * geometry.y.size * geometry.x.size * geometry.channels  # pyright: ignore[reportAttributeAccessIssue]
     return {
         "lanes": lanes,
         "fma": int(facts.fma),
@@ -83,7 +83,7 @@ def _geometry(kernel: Contraction) -> Geometry:
 def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
     geometry = _geometry(kernel)
     root = kernel.root
-    x, weight = emit.flat(buffers[kernel.source(root.input)]), emit.flat(buffers[root.weight])
+    x, weight = emit.flat(buffers[kernel.source(root.input)]), emit.flat(buffers[root.weight])  # pyright: ignore[reportAttributeAccessIssue]
     depth, nr, arithmetic = geometry.depth, parameters["nr"], Arithmetic.of(parameters)
     pixel = geometry.x.stride * geometry.channels  # elements between neighbours of a tile
     step = geometry.x.dilation * geometry.channels  # elements between taps
@@ -106,7 +106,7 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
             sums = span(tile, sums, s, at, weights)
         return sums
 
-    result = Result.of(kernel, buffers, root.bias, kernel.out.shape)
+    result = Result.of(kernel, buffers, root.bias, kernel.out.shape)  # pyright: ignore[reportAttributeAccessIssue]
     Sweep(geometry, geometry.group, parameters, result, taps).emit()
 
 

@@ -66,7 +66,7 @@ def _geometry(kernel: Contraction) -> Geometry:
 
 def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
     geometry, root = _geometry(kernel), kernel.root
-    x, weight = emit.flat(buffers[kernel.source(root.input)]), emit.flat(buffers[root.weight])
+    x, weight = emit.flat(buffers[kernel.source(root.input)]), emit.flat(buffers[root.weight])  # pyright: ignore[reportAttributeAccessIssue]
     nr, fma = parameters["nr"], bool(parameters["fma"])
 
     def taps(tile: Tile, sums: Registers, spans: tuple[Span, ...], at: Index, weights: Index) -> Registers:
@@ -82,7 +82,7 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
                     totals[place] = emit.multiply_add(element, loaded[tap], totals[place], fma)
         return totals
 
-    result = Result.of(kernel, buffers, root.bias, kernel.out.shape)
+    result = Result.of(kernel, buffers, root.bias, kernel.out.shape)  # pyright: ignore[reportAttributeAccessIssue]
     Sweep(geometry, 1, parameters, result, taps).emit()
 
 

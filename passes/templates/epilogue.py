@@ -136,7 +136,7 @@ class Result:
         destination = Window.of(self.destination, tile)
         windows = {value: Window.of(grid, tile) for value, grid in self.sides.items()}
         for register, (row, chunk) in zip(registers, tile.cells(), strict=True):
-            values = {self.kernel.root.operation.results[0]: register}
+            values: dict[ir.Value, ir.Value] = {self.kernel.root.operation.results[0]: register}
             for op in self.kernel.epilogue:
                 operands = [_operand(v, values, windows, row, chunk) for v in op.operation.operands]
                 values[op.operation.results[0]] = _expression(op)(*operands)

@@ -59,12 +59,12 @@ def _pack(
         site.operation.operands[argument.arg_number] = make_constant(
             unit, packed, hint, site.location, ir.InsertionPoint(site)
         )
-    kind = to_ir(TensorType.of(packed))
+    kind = to_ir(TensorType.of(packed))  # pyright: ignore[reportPossiblyUnboundVariable]
     argument.set_type(kind)
     inputs = [value.type for value in function.arguments]
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, function.type.results))
     count = "columns" if isinstance(root, ai.MatMulOp) else "filters"
-    for key, value in (("pack", pack), (count, total), *([("interleave", 2)] if pairs else [])):
+    for key, value in (("pack", pack), (count, total), *([("interleave", 2)] if pairs else [])):  # pyright: ignore[reportPossiblyUnboundVariable]
         root.operation.attributes[key] = to_attribute(type(root).attribute_slots[key].kind, value)
 
 

@@ -59,7 +59,7 @@ def _outcome(found: Outcome | str) -> Outcome:
 
 
 def report(results: Results) -> list[str]:
-    """What did not pass, by operator and reason, then the counts of each class."""
+    """What did not pass, by operator and reason; what is on the slow route; the counts of each class."""
     groups: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for case, outcome in results:
@@ -70,10 +70,15 @@ def report(results: Results) -> list[str]:
     for (group, status, reason), names in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         lines.append(f"{len(names):4} {group} {status}: {reason} [{names[0]}{more}]")
+    if slow := Counter(name for _, outcome in results for name in outcome.slow):
+        lines.append("slow route: " + ", ".join(f"{name} {count}" for name, count in slow.most_common()))
     for kind in (*CLASSES, *FOLDERS):
         if found := counts.get(kind):
             rest = ", ".join(f"{found[status]} {status}" for status in ("failed", "unsupported"))
-            lines.append(f"{kind}: {found['passed']} of {sum(found.values())} passed, {rest}")
+            hosted = sum(bool(outcome.slow) for case, outcome in results if case.kind == kind)
+            lines.append(
+                f"{kind}: {found['passed']} of {sum(found.values())} passed ({hosted} not all compiled), {rest}"
+            )
     return lines
 
 

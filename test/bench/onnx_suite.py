@@ -40,10 +40,11 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """`status` is passed, failed or unsupported; `reason` is one line."""
+    """`status` is passed, failed or unsupported; `reason` is one line; `slow` are the operators on the slow route."""
 
     status: str
     reason: str = ""
+    slow: tuple[str, ...] = ()
 
 
 def node_cases() -> list[Case]:
@@ -93,9 +94,11 @@ def classify(model: onnx.ModelProto) -> str:
 
 def run_case(case: Case) -> Outcome:
     """Compile the case's model, run it, compare. Whatever is raised is an outcome: one case must not end the others."""
+    slow: set[str] = set()
     try:
         for inputs, expected in case.data_sets:
-            outputs = backend.run_model(case.model, [_array(value) for value in inputs])
+            outputs, hosted = _run(case.model, [_array(value) for value in inputs])
+            slow.update(hosted)
             for index, (have, want) in enumerate(zip(outputs, map(_array, expected), strict=True)):
                 if difference := compare(have, want, case.rtol, case.atol):
                     return Outcome("failed", f"output {index}: {difference}")
@@ -105,7 +108,18 @@ def run_case(case: Case) -> Outcome:
         return Outcome("failed", f"{type(error).__name__}: {reason_of(error)}")
     except Exception as error:
         return Outcome("failed", f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
-    return Outcome("passed")
+    return Outcome("passed", slow=tuple(sorted(slow)))
+
+
+def _run(model: onnx.ModelProto, inputs: list[Any]) -> tuple[Sequence[Any], list[str]]:
+    """The outputs, and the operators that the net does not compile."""
+    constants = {tensor.name for tensor in model.graph.initializer}
+    names = [value.name for value in model.graph.input if value.name not in constants]
+    given = dict(zip(names, inputs, strict=True))
+    shapes = {name: value.shape for name, value in given.items() if isinstance(value, np.ndarray)}
+    prepared = backend.prepare(model, shapes=shapes)
+    outputs = prepared.run(given)
+    return outputs, [node["op"] for node in prepared.net.report().get("slow_route", [])]
 
 
 def reason_of(error: Exception) -> str:

@@ -12,6 +12,8 @@ from aiopt.passes.lower.linalg import (
     quantize,
     reduction,
     sampling,
+    scan,
+    scatter,
 )
 
 # importing them fills rules.RULES
@@ -27,4 +29,6 @@ FAMILIES = (
     quantize,
     reduction,
     sampling,
+    scan,
+    scatter,
 )

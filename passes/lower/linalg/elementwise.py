@@ -49,6 +49,19 @@ def _divide_unsigned(x: Scalar, y: Scalar) -> Scalar:
     return arith.select(by_zero, zero, arith.divui(x, arith.select(by_zero, one, y)))
 
 
+def _remainder_signed(x: Scalar, y: Scalar) -> Scalar:
+    """As ai.remainder says: 0 over 0 and over -1, where the processor's own instruction traps."""
+    zero, one, minus_one = (constant(value, y.type) for value in (0, 1, -1))
+    nothing = arith.ori(*(arith.cmpi(arith.CmpIPredicate.eq, y, value) for value in (zero, minus_one)))
+    return arith.remsi(x, arith.select(nothing, one, y))
+
+
+def _remainder_unsigned(x: Scalar, y: Scalar) -> Scalar:
+    """As ai.remainder says: 0 over 0, where the processor's own instruction traps."""
+    zero, one = constant(0, y.type), constant(1, y.type)
+    return arith.remui(x, arith.select(arith.cmpi(arith.CmpIPredicate.eq, y, zero), one, y))
+
+
 def _negative(x: Scalar) -> Scalar:
     return arith.negf(x) if is_float(x.type) else arith.subi(constant(0, x.type), x)
 
@@ -65,6 +78,22 @@ UNARY: dict[type[Operation], Expression] = {
     ai.ErfOp: math.erf,
     ai.SigmoidOp: _unary_sigmoid,
     ai.ReluOp: _relu,
+    ai.FloorOp: math.floor,
+    ai.CeilOp: math.ceil,
+    ai.RoundOp: math.roundeven,
+    ai.Expm1Op: math.expm1,
+    ai.Log1pOp: math.log1p,
+    ai.SinOp: math.sin,
+    ai.CosOp: math.cos,
+    ai.TanOp: math.tan,
+    ai.AsinOp: math.asin,
+    ai.AcosOp: math.acos,
+    ai.AtanOp: math.atan,
+    ai.SinhOp: math.sinh,
+    ai.CoshOp: math.cosh,
+    ai.AsinhOp: math.asinh,
+    ai.AcoshOp: math.acosh,
+    ai.AtanhOp: math.atanh,
 }
 # float, signed, unsigned; bool is none of them
 BINARY: dict[type[Operation], tuple[Expression, Expression, Expression]] = {
@@ -73,6 +102,7 @@ BINARY: dict[type[Operation], tuple[Expression, Expression, Expression]] = {
     ai.MulOp: (arith.mulf, arith.muli, arith.muli),
     ai.DivOp: (arith.divf, _divide_signed, _divide_unsigned),
     ai.PowOp: (math.powf, math.ipowi, math.ipowi),
+    ai.RemainderOp: (arith.remf, _remainder_signed, _remainder_unsigned),
     ai.MaximumOp: (arith.maximumf, arith.maxsi, arith.maxui),
     ai.MinimumOp: (arith.minimumf, arith.minsi, arith.minui),
 }

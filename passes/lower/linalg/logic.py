@@ -1,4 +1,4 @@
-"""Comparisons, truth values (bytes of 0 or 1 in memory) and select."""
+"""Comparisons, truth values (bytes of 0 or 1 in memory), bits, and select."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from mlir.dialects import arith
 
 from aiopt.dialects import ai
 from aiopt.dialects.ext import Operation, type_of
-from aiopt.passes.lower.linalg.builder import Scalar, constant
+from aiopt.passes.lower.linalg.builder import Scalar, constant, element_type
 from aiopt.passes.lower.linalg.elementwise import Expression, elementwise
 from aiopt.passes.lower.linalg.rules import Operand, lowers
 from aiopt.support.types import FLOATS, UNSIGNED
@@ -46,7 +46,33 @@ def _lower_truth(op: Operation, lhs: Operand, rhs: Operand) -> ir.Value:
 
 @lowers(ai.NotOp)
 def _lower_not(op: ai.NotOp, operand: Operand) -> ir.Value:
-    return elementwise([operand], type_of(op.results[0]), lambda x: arith.xori(x, constant(1, x.type)))
+    turned = 1 if operand.type.element == "i1" else -1
+    return elementwise([operand], type_of(op.results[0]), lambda x: arith.xori(x, constant(turned, x.type)))
+
+
+@lowers(ai.ShiftLeftOp, ai.ShiftRightOp)
+def _lower_shift(op: Operation, lhs: Operand, rhs: Operand) -> ir.Value:
+    """Machines shift by the low bits of the count only, and LLVM leaves a count beyond the width undefined. Seen as
+    unsigned, a negative count is beyond it too."""
+    keeps_sign = isinstance(op, ai.ShiftRightOp) and lhs.type.element not in UNSIGNED
+
+    def body(x: Scalar, count: Scalar) -> Scalar:
+        width = ir.IntegerType(x.type).width
+        inside = arith.cmpi(arith.CmpIPredicate.ult, count, constant(width, x.type))
+        count = arith.select(inside, count, constant(width - 1, x.type))
+        if keeps_sign:
+            return arith.shrsi(x, count)
+        shift = arith.shli if isinstance(op, ai.ShiftLeftOp) else arith.shrui
+        return arith.select(inside, shift(x, count), constant(0, x.type))
+
+    return elementwise([lhs, rhs], type_of(op.results[0]), body)
+
+
+@lowers(ai.BitcastOp)
+def _lower_bitcast(op: ai.BitcastOp, operand: Operand) -> ir.Value:
+    out = type_of(op.results[0])
+    kind = element_type(out)
+    return elementwise([operand], out, lambda x: x if x.type == kind else arith.bitcast(kind, x))
 
 
 @lowers(ai.SelectOp)

@@ -7,7 +7,7 @@ from mlir.dialects import arith, linalg, tensor
 
 from aiopt.dialects import ai
 from aiopt.dialects.ext import type_of
-from aiopt.passes.lower.linalg.builder import constant, dims, element_type, empty, pointwise, tensor_type
+from aiopt.passes.lower.linalg.builder import constant, dims, element_type, empty, filled, pointwise, tensor_type
 from aiopt.passes.lower.linalg.rules import Operand, lowers
 from aiopt.passes.permutation import permutation_of
 from aiopt.support.types import TensorType
@@ -78,3 +78,42 @@ def _lower_reshape(op: ai.ReshapeOp, x: Operand) -> ir.Value:
     if out.rank == 0:
         return tensor.CollapseShapeOp(tensor_type(out), flat, groups).result
     return tensor.ExpandShapeOp(tensor_type(out), flat, groups, [], list(out.shape)).result
+
+
+@lowers(ai.PadOp)
+def _lower_pad(op: ai.PadOp, x: Operand, value: Operand | None) -> ir.Value:
+    """A constant border is filled first; any other is read through index expressions, as the rest is."""
+    out, low = type_of(op.results[0]), list(op.low)
+    if op.mode.value != "constant":
+        return _padded(x, low, list(op.high), op.mode.value, out)
+    if value is None or value.splat is not None:
+        frame = filled(out, 0 if value is None else value.splat)  # pyright: ignore[reportArgumentType]
+    else:
+        frame = linalg.fill(tensor.ExtractOp(value.value, []).result, outs=[empty(out)])
+    if x.type.size == 0:
+        return frame
+    return tensor.InsertSliceOp(x.value, frame, [], [], [], low, list(x.type.shape), [1] * out.rank).result
+
+
+def _padded(x: Operand, low: list[int], high: list[int], mode: str, out: TensorType) -> ir.Value:
+    source = x.value
+
+    def body() -> ir.Value:
+        places = [linalg.IndexOp(axis).result for axis in range(out.rank)]
+        for axis, size in enumerate(x.type.shape):
+            if low[axis] or high[axis]:
+                places[axis] = _repeated(places[axis], size, low[axis], mode)
+        return tensor.ExtractOp(source, places).result
+
+    return pointwise([], out, body)
+
+
+def _repeated(at: ir.Value, size: int, low: int, mode: str) -> ir.Value:
+    """Which of `size` elements stands at a place of the padded dimension; `low` more places come before them."""
+    index = ir.IndexType.get()
+    if mode == "edge":
+        place = arith.subi(at, constant(low, index))
+        return arith.minsi(arith.maxsi(place, constant(0, index)), constant(size - 1, index))
+    period = size if mode == "wrap" else max(2 * (size - 1), 1)
+    place = arith.remui(arith.addi(at, constant(-low % period, index)), constant(period, index))
+    return place if mode == "wrap" else arith.minui(place, arith.subi(constant(period, index), place))

@@ -28,7 +28,7 @@ from aiopt.support.types import FLOATS, LOW_FLOATS, UNSIGNED, TensorType
 
 Combine = Callable[[Scalar, Scalar], Scalar]
 Fold = tuple[float | int, Combine]  # the neutral element and how two values become one
-_WIDER = {"bf16": "f32", "f16": "f32", "f32": "f64"}
+WIDER = {"bf16": "f32", "f16": "f32", "f32": "f64"}
 
 
 def _maximum(element: str) -> Combine:
@@ -98,7 +98,7 @@ def sum_over(value: ir.Value, kind: TensorType, axes: Sequence[int], finish: Exp
     A loop adds one element after the other. In f32 the small terms of a long row are lost beside a large total (a
     softmax over 6,625 classes was wrong by 6e-5), so sums of floats are kept in the next wider type.
     """
-    acc = _WIDER.get(kind.element, kind.element)
+    acc = WIDER.get(kind.element, kind.element)
     total = _fold(value, kind, axes, acc, 0, _add(kind.element))
     out = TensorType(tuple(n for axis, n in enumerate(kind.shape) if axis not in axes), kind.element)
     if acc == kind.element and finish is None:
@@ -118,6 +118,15 @@ def _axes(op: Operation) -> list[int]:
 @lowers(ai.ReduceSumOp)
 def _lower_sum(op: Operation, x: Operand) -> ir.Value | Squeezed:
     return _squeezed(op, sum_over(x.value, x.type, _axes(op)))
+
+
+@lowers(ai.ReduceProdOp)
+def _lower_product(op: Operation, x: Operand) -> ir.Value | Squeezed:
+    element, axes = x.type.element, _axes(op)
+    acc = WIDER.get(element, element)
+    total = _fold(x.value, x.type, axes, acc, 1, arith.mulf if element in FLOATS else arith.muli)
+    kept = x.type.with_shape(*(n for axis, n in enumerate(x.type.shape) if axis not in axes))
+    return _squeezed(op, total if acc == element else scaled(total, kept, lambda v: cast(v, acc, element)))
 
 
 @lowers(ai.ReduceMeanOp)
@@ -262,14 +271,16 @@ def _lower_avg_pool(op: ai.AvgPoolOp, x: Operand) -> ir.Value:
     element = out.element
     acc = _computed(element)
     fold = (0, lambda total, v: arith.addf(total, cast(v, element, acc)))
-    total = _fold_windows(op, x, TensorType(out.shape, acc), (kernel, strides, [1] * spatial), fold)
+    dilations = list(op.dilations) if op.dilations is not None else [1] * spatial
+    total = _fold_windows(op, x, TensorType(out.shape, acc), (kernel, strides, dilations), fold)
     if op.count_include_pad.value or not any(pads):
         return scaled(total, out, lambda v: cast(arith.divf(v, constant(prod(kernel), v.type)), acc, element))
     first = 1 if is_last else 2  # spatial dimension
     extents = list(x.type.shape[first : first + spatial])
 
     def divided(v: Scalar) -> Scalar:
-        counts = [_covered(first + i, extents[i], pads[i], kernel[i], strides[i]) for i in range(spatial)]
+        windows = zip(extents, pads, kernel, strides, dilations, strict=False)
+        counts = [_covered(first + i, *window) for i, window in enumerate(windows)]
         count = counts[0]
         for other in counts[1:]:
             count = arith.muli(count, other)
@@ -279,9 +290,13 @@ def _lower_avg_pool(op: ai.AvgPoolOp, x: Operand) -> ir.Value:
     return scaled(total, out, divided)
 
 
-def _covered(loop: int, extent: int, before: int, kernel: int, stride: int) -> Scalar:
+def _covered(loop: int, extent: int, before: int, kernel: int, stride: int, dilation: int) -> Scalar:
     """How many elements of the input a window covers along one axis, borders left out."""
     index = ir.IndexType.get()
+    zero, step = constant(0, index), constant(dilation, index)
     first = arith.subi(arith.muli(linalg.IndexOp(loop).result, constant(stride, index)), constant(before, index))
-    end = arith.minsi(arith.addi(first, constant(kernel, index)), constant(extent, index))
-    return arith.subi(end, arith.maxsi(first, constant(0, index)))
+    outside = arith.maxsi(arith.subi(zero, first), zero)  # places before the input, and up to its end
+    end = arith.maxsi(arith.subi(constant(extent, index), first), zero)
+    if dilation != 1:
+        outside, end = arith.ceildivui(outside, step), arith.ceildivui(end, step)
+    return arith.subi(arith.minsi(end, constant(kernel, index)), outside)

@@ -18,14 +18,7 @@ from aiopt.frontend.onnx.control_flow import graph_attribute
 from aiopt.frontend.onnx.functions import Functions
 from aiopt.frontend.onnx.node import node_name
 from aiopt.frontend.onnx.part import Part, Step, captured, read_graph
-from aiopt.support.errors import (
-    AioptError,
-    LimitError,
-    ModelError,
-    NodeInputError,
-    NodeRunError,
-    UnsupportedError,
-)
+from aiopt.support.errors import AioptError, LimitError, ModelError, NodeInputError, NodeRunError, UnsupportedError
 
 if TYPE_CHECKING:
     from aiopt.staged.stages import Stages

@@ -1,7 +1,7 @@
 // RUN: aiopt -p ai-verify %s | aiopt -p ai-verify | filecheck %s
 // RUN: sed 's/tensor<3xf32>/tensor<2xf32>/g' %s | not aiopt -p ai-verify 2>&1 | filecheck %s --check-prefix=SHAPE
 // RUN: sed 's/-> tensor<5xi1>/-> tensor<5xi64>/' %s | not aiopt -p ai-verify 2>&1 | filecheck %s --check-prefix=RESULT
-// RUN: sed 's/tensor<4xi1>/tensor<4xi8>/g' %s | not aiopt -p ai-verify 2>&1 | filecheck %s --check-prefix=TRUTH
+// RUN: sed 's/tensor<4xi1>/tensor<4xf32>/g' %s | not aiopt -p ai-verify 2>&1 | filecheck %s --check-prefix=TRUTH
 
 // CHECK-LABEL: func.func @compare
 // CHECK: "ai.equal"(%{{.*}}, %{{.*}}) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xi1>
@@ -23,7 +23,7 @@ func.func @compare(%x: tensor<2x3xf32>, %y: tensor<3xf32>, %a: tensor<5xi64>) {
 // CHECK: "ai.or"
 // CHECK: "ai.xor"
 // CHECK: "ai.not"
-// TRUTH: error: {{.*}}ai.and: operand 'lhs' must be a tensor of bools, but is tensor<4xi8> (at 'And_2')
+// TRUTH: error: {{.*}}ai.and: operand 'lhs' must be a tensor of bools or integers, but is tensor<4xf32> (at 'And_2')
 func.func @truth(%p: tensor<4xi1>, %q: tensor<4xi1>) {
   %0 = "ai.and"(%p, %q) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1> loc("And_2")
   %1 = "ai.or"(%p, %q) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>

@@ -12,15 +12,26 @@ def tensor(*shape: int, element: str = "f32") -> TensorType:
 _ONE = [tensor(2, 3)]
 _TWO = [tensor(2, 3), tensor(3)]
 _FLAGS = tensor(2, 3, element="i1")
+_BITS = tensor(2, 3, element="ui8")
 _IMAGE = tensor(1, 4, 8, 8)
 _WINDOW: dict[str, Any] = {"kernel": [3, 2], "strides": [2, 1], "pads": [1, 0, 1, 1]}
 
 EXAMPLES: dict[str, tuple[list[Any], dict[str, Any]]] = {
     **{name: (_ONE, {}) for name in ("identity", "neg", "abs", "exp", "log", "sqrt", "tanh", "erf", "sigmoid", "relu")},
-    **{name: (_TWO, {}) for name in ("add", "sub", "mul", "div", "pow", "maximum", "minimum")},
+    **{name: (_ONE, {}) for name in ("floor", "ceil", "round", "expm1", "log1p")},
+    **{
+        name: (_ONE, {})
+        for name in ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh")
+    },
+    **{name: ([_BITS, _BITS], {}) for name in ("shift_left", "shift_right")},
+    **{name: (_ONE, {"axis": 1}) for name in ("cumsum", "cumprod")},
+    "pad": ([*_ONE, tensor()], {"low": [1, 0], "high": [0, 2]}),
+    "scatter": ([tensor(4, 3), tensor(2, element="i64"), tensor(2, 3)], {"reduction": "add"}),
+    "bitcast": ([_BITS], {"to": "i8"}),
+    **{name: (_TWO, {}) for name in ("add", "sub", "mul", "div", "pow", "remainder", "maximum", "minimum")},
     **{
         name: (_ONE, {"axes": [1], "keepdims": False})
-        for name in ("reduce_sum", "reduce_mean", "reduce_max", "reduce_min")
+        for name in ("reduce_sum", "reduce_prod", "reduce_mean", "reduce_max", "reduce_min")
     },
     **{name: (_TWO, {}) for name in ("equal", "less", "less_equal")},
     **{name: ([_FLAGS, _FLAGS], {}) for name in ("and", "or", "xor")},

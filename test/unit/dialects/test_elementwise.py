@@ -107,6 +107,13 @@ def test_integer_division_by_hand():
     assert unsigned.tolist() == [35]
 
 
+def test_remainder_by_hand():
+    lhs, rhs = np.float32([7.5, -7.5, 7.5, np.inf, 3, 3, 0]), np.float32([2, 2, -2, 2, 0, np.inf, 5])
+    np.testing.assert_array_equal(run_ai(ai.RemainderOp, lhs, rhs), np.float32([1.5, -1.5, 1.5, np.nan, np.nan, 3, 0]))
+    whole = run_ai(ai.RemainderOp, np.int8([7, -7, 7, -128, 5]), np.int8([3, 3, -3, -1, 0]))
+    assert whole.tolist() == [1, -1, 1, 0, 0]
+
+
 @pytest.mark.parametrize("op", [ai.MaximumOp, ai.MinimumOp])
 def test_nan_wins_over_numbers(op):
     nan = np.float32(np.nan)

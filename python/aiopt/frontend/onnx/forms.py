@@ -17,6 +17,11 @@ def scalar(like: Value, number: float) -> Value:
     return Value.known(np.array(number, like.type.dtype))
 
 
+def steps(count: int, axis: int, rank: int) -> Value:
+    """The known numbers 0, 1, ... count - 1 (i64) along an axis, which broadcast over the others."""
+    return Value.known(np.arange(count).reshape([count if at == axis else 1 for at in range(rank)]))
+
+
 def cast(node: Node, x: Value, element: str) -> Value:
     return x if x.element == element else node.emit(ai.CastOp, x, to=element)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aiopt.frontend.onnx.node import Node
-from aiopt.support.errors import ModelError, UnsupportedAttributeError
+from aiopt.support.errors import ModelError
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,19 @@ def read_window(node: Node, spatial: Sequence[int], kernel: Sequence[int] | None
     return _auto_pad(window, spatial, attributes.get_string("auto_pad", "NOTSET"))
 
 
-def require_floor(window: Window, spatial: Sequence[int], ceil_mode: bool) -> None:
-    """Errors: UnsupportedError if rounding the number of windows up would give another result than rounding down."""
-    ends = zip(spatial, window.pads, window.pads[len(spatial) :], window.extents(), window.strides, strict=False)
-    if ceil_mode and any((begin + size + end - extent) % stride for size, begin, end, extent, stride in ends):
-        raise UnsupportedAttributeError(
-            "ceil_mode=1 with windows that hang over the end is not supported: use pads instead"
-        )
+def round_up(window: Window, spatial: Sequence[int]) -> Window:
+    """The window with so much more padding at the ends that the number of windows is rounded up, not down.
+
+    A window that would start behind the input and its padding at the start is left out.
+    """
+    rank, pads = len(spatial), list(window.pads)
+    for axis, (size, extent, stride) in enumerate(zip(spatial, window.extents(), window.strides, strict=True)):
+        begin, end = pads[axis], pads[rank + axis]
+        count = max(-(-(begin + size + end - extent) // stride) + 1, 1)
+        if (count - 1) * stride >= begin + size:
+            count -= 1
+        pads[rank + axis] = max((count - 1) * stride + extent - size - begin, end)
+    return replace(window, pads=pads)
 
 
 def _auto_pad(window: Window, spatial: Sequence[int], mode: str) -> Window:

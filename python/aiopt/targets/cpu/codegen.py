@@ -57,7 +57,7 @@ def converts_bf16(record: TargetRecord) -> bool:
 def to_llvm_ir(unit: Unit) -> str:
     """LLVM IR as text. Raises CompileError if the module is not at level LLVM."""
     _check_level(unit)
-    return llvm.translate_module_to_llvmir(unit.module.operation)
+    return llvm.translate_module_to_llvmir(unit.module.operation)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def to_objects(unit: Unit, record: TargetRecord, kernels: KernelCache) -> list[bytes]:
@@ -68,7 +68,7 @@ def to_objects(unit: Unit, record: TargetRecord, kernels: KernelCache) -> list[b
     _check_level(unit)
     with ThreadPoolExecutor(max(1, record.cores)) as pool:
         parts = [
-            (pool.submit(_part_object, llvm.translate_module_to_llvmir(part.module.operation), record, kernels), part)
+            (pool.submit(_part_object, llvm.translate_module_to_llvmir(part.module.operation), record, kernels), part)  # pyright: ignore[reportAttributeAccessIssue]
             for part in split_kernels(unit.module)
         ]
         return [rename_symbols(code.result(), part.symbols) for code, part in parts]

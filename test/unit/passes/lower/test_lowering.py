@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ml_dtypes import bfloat16
 from mlir import ir
 from mlir.dialects import arith
 
 import aiopt
 from aiopt.dialects import ai, ext
+from aiopt.dialects.ai.padding import PAD_MODES
 from aiopt.dialects.ai.sampling import COORDINATES, ROUNDING
+from aiopt.dialects.ai.scatter import REDUCTIONS
 from aiopt.passes.interpret import interpret
 from aiopt.passes.io import new_context
 from aiopt.support.types import TensorType
@@ -132,6 +135,8 @@ CASES: dict[str, tuple[Build, list[np.ndarray]]] = {
     "identity": (lambda x: x, [_normal(3, 4)]),
 }
 EXACT = {"cast_f64_f16", "cast_int", "cast_bool", "nonfinite", "relu_nan", "transpose", "slice", "concat", "identity"}
+EXACT |= {"rounded", "rounded_f16", "bits_signed", "bits_unsigned", "bitcast", "bitcast_f16", "bitcast_bool"}
+EXACT |= {"remainder", "remainder_signed", "remainder_unsigned"}
 
 
 def _transposed(**attributes: Any) -> Build:
@@ -151,12 +156,90 @@ def _compare(a: ir.Value, b: ir.Value) -> ir.Value:
     return ai.SelectOp(ai.EqualOp(a, b).out, ai.NegOp(a).out, ai.SelectOp(ai.LessEqualOp(b, a).out, low, b).out).out
 
 
+def _trigonometry(x: ir.Value) -> ir.Value:
+    """x lies between -1 and 1."""
+    parts = [op(x).out for op in (ai.SinOp, ai.CosOp, ai.TanOp, ai.AsinOp, ai.AcosOp, ai.AtanOp)]
+    parts += [op(x).out for op in (ai.SinhOp, ai.CoshOp, ai.AsinhOp, ai.AtanhOp, ai.Expm1Op, ai.Log1pOp)]
+    parts.append(ai.AcoshOp(ai.CoshOp(x).out).out)
+    return ai.ConcatOp([ai.ConcatOp(parts[:7], axis=0).out, ai.ConcatOp(parts[7:], axis=0).out], axis=0).out
+
+
+def _rounded(x: ir.Value) -> ir.Value:
+    return ai.ConcatOp([op(x).out for op in (ai.FloorOp, ai.CeilOp, ai.RoundOp)], axis=0).out
+
+
+def _bits(x: ir.Value, y: ir.Value) -> ir.Value:
+    parts = [op(x, y).out for op in (ai.ShiftLeftOp, ai.ShiftRightOp, ai.AndOp, ai.OrOp, ai.XorOp)]
+    return ai.ConcatOp([*parts, ai.NotOp(x).out], axis=0).out
+
+
+def _remainder(x: ir.Value, y: ir.Value) -> ir.Value:
+    return ai.RemainderOp(x, y).out
+
+
+_NUMBERS = np.array([-128, -127, -7, -1, 0, 1, 7, 9, 127])
+_SIGNED = [side.astype(np.int8) for side in np.meshgrid(_NUMBERS, _NUMBERS)]
+_UNSIGNED = [side.astype(np.uint8) for side in np.meshgrid(_NUMBERS, _NUMBERS)]
+_REALS = np.float32([-np.inf, -7.5, -2, -0.0, 0.0, 0.5, 3, 1e30, np.inf, np.nan])
+_HALVES = np.float32([-2.5, -1.5, -0.5, -0.2, -0.0, 0.5, 1.5, 2.5, 8388609, -1e30, np.inf, -np.inf, np.nan])
+_CUBE = _normal(3, 4, 5)
 _FLAGS = np.array([[True, False, True], [False, False, True]])
 _ODD = np.float32([[np.nan, 1, -np.inf], [0.0, -0.0, 2]])
 _AT = np.array([[0, -1, 3], [-8, 7, 2]])
 
 CASES.update(
     {
+        "avg_pool_dilated": (
+            lambda x: ai.AvgPoolOp(x, kernel=[3, 2], strides=[1, 2], pads=[2, 1, 3, 2], dilations=[2, 3]).out,
+            [_normal(1, 6, 12, 14)],
+        ),
+        "trigonometry": (_trigonometry, [np.linspace(-0.95, 0.95, 77, dtype=np.float32)]),
+        "trigonometry_f64": (_trigonometry, [np.linspace(-0.95, 0.95, 7)]),
+        "rounded": (_rounded, [_HALVES]),
+        "rounded_f16": (_rounded, [_HALVES[:8].astype(np.float16)]),
+        "bits_signed": (_bits, _SIGNED),
+        "bits_unsigned": (_bits, _UNSIGNED),
+        "remainder_signed": (_remainder, _SIGNED),
+        "remainder_unsigned": (_remainder, _UNSIGNED),
+        "remainder": (_remainder, np.meshgrid(_REALS, _REALS)),
+        "bitcast": (lambda x: ai.BitcastOp(x, to="i32").out, [_REALS]),
+        "bitcast_f16": (lambda x: ai.BitcastOp(x, to="ui16").out, [_HALVES[:8].astype(np.float16)]),
+        "bitcast_bool": (lambda x: ai.BitcastOp(x, to="ui8").out, [_FLAGS]),
+        "product": (lambda x: ai.ReduceProdOp(x, axes=[1], keepdims=True).out, [_normal(3, 50)]),
+        "product_int": (
+            lambda x: ai.ReduceProdOp(x, axes=[0], keepdims=False).out,
+            [np.int16([[3, -7], [-5, 90]] * 9)],
+        ),
+        **{
+            f"{name}_{axis}_{x.dtype}": (lambda v, op=op, axis=axis: op(ai.NegOp(v).out, axis=axis).out, [x])
+            for name, op in (("cumsum", ai.CumSumOp), ("cumprod", ai.CumProdOp))
+            for axis in (0, 1, 2)
+            for x in (_normal(3, 40, 5), np.arange(60, dtype=np.int32).reshape(3, 4, 5))
+        },
+        "cumsum_f16": (lambda v: ai.CumSumOp(v, axis=0).out, [_normal(40).astype(np.float16)]),
+        **{
+            f"pad_{mode}": (
+                lambda x, m=mode: ai.NegOp(ai.PadOp(x, low=[0, 7, 1], high=[0, 2, 9], mode=m).out).out,
+                [_CUBE],
+            )
+            for mode in PAD_MODES
+        },
+        "pad_one": (lambda x: ai.PadOp(x, low=[2, 0], high=[1, 3], mode="reflect").out, [_normal(1, 3)]),
+        "pad_value": (lambda x, v: ai.PadOp(x, v, low=[2, 0], high=[1, 3]).out, [_normal(4, 3), _normal()]),
+        "pad_nothing": (lambda x: ai.PadOp(x, low=[2, 0], high=[1, 3]).out, [_normal(0, 3)]),
+        **{
+            f"scatter_{how}": (
+                lambda x, i, u, how=how: ai.NegOp(ai.ScatterOp(x, i, u, reduction=how).out).out,
+                [_normal(5, 3, 2), np.int64([4, -5, 4, 0, 5, -6, 2**62]), _normal(7, 3, 2)],
+            )
+            for how in REDUCTIONS
+        },
+        "scatter_bf16": (
+            lambda x, i, u: ai.ScatterOp(x, i, u, reduction="add").out,
+            [_normal(9).astype(bfloat16), np.int32([1, 1, 1]), _normal(3).astype(bfloat16)],
+        ),
+        "scatter_bool": (lambda x, i, u: ai.ScatterOp(x, i, u).out, [_FLAGS, np.int64([1]), _FLAGS[:1]]),
+        "scatter_nothing": (lambda x, i, u: ai.ScatterOp(x, i, u).out, [_normal(4), np.int64([]), _normal(0)]),
         "compare": (_compare, [_ODD, np.float32([[1, np.nan, -np.inf], [-0.0, 1, 2]])]),
         "compare_signed": (_compare, [np.int64([-5, 3, 3]), np.int64([4, 3, -1])]),
         "compare_unsigned": (lambda a, b: ai.LessOp(a, b).out, [np.uint8([200, 3, 3]), np.uint8([4, 200, 3])]),

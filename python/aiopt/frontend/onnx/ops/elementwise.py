@@ -2,15 +2,20 @@
 
 from collections.abc import Callable
 
+import numpy as np
+
 from aiopt.dialects import ai
 from aiopt.dialects.ext import Operation
+from aiopt.frontend.onnx.builder import full
 from aiopt.frontend.onnx.forms import cast, scalar
 from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.registry import Handler, onnx_op
 from aiopt.frontend.onnx.tensors import element_type
 from aiopt.frontend.onnx.values import Value
 from aiopt.support.errors import ModelError, UnsupportedAttributeError
-from aiopt.support.types import FLOATS, largest
+from aiopt.support.types import FLOATS, UNSIGNED, largest
+
+_MOD_OF_FLOATS = 28  # before, Mod with fmod=0 was for integers alone
 
 
 def _unary(op: type[Operation]) -> Handler:
@@ -21,18 +26,13 @@ def _binary(op: type[Operation]) -> Handler:
     return lambda node: node.emit(op, node.input(0), node.input(1))
 
 
-for _name, _op in {
-    "Abs": ai.AbsOp,
-    "Erf": ai.ErfOp,
-    "Exp": ai.ExpOp,
-    "Log": ai.LogOp,
-    "Neg": ai.NegOp,
-    "Relu": ai.ReluOp,
-    "Sigmoid": ai.SigmoidOp,
-    "Sqrt": ai.SqrtOp,
-    "Tanh": ai.TanhOp,
+for _since, _names in {
+    7: "Abs Acos Asin Atan Ceil Cos Exp Floor Log Neg Relu Sigmoid Sin Sqrt Tan Tanh",
+    9: "Acosh Asinh Atanh Cosh Erf Sinh",
+    11: "Round",
 }.items():
-    onnx_op(_name, since=9 if _name == "Erf" else 7)(_unary(_op))
+    for _name in _names.split():
+        onnx_op(_name, since=_since)(_unary(getattr(ai, f"{_name}Op")))
 
 for _name, _op in {"Add": ai.AddOp, "Div": ai.DivOp, "Mul": ai.MulOp, "Sub": ai.SubOp}.items():
     onnx_op(_name)(_binary(_op))
@@ -68,6 +68,12 @@ def _fold_inputs(op: type[Operation]) -> Callable[[Node], Value]:
     return handler
 
 
+@onnx_op("Mean")
+def _mean(node: Node) -> Value:
+    total = _fold_inputs(ai.AddOp)(node)
+    return node.emit(ai.DivOp, total, scalar(total, len(node.inputs)))
+
+
 onnx_op("Max")(_fold_inputs(ai.MaximumOp))
 onnx_op("Min")(_fold_inputs(ai.MinimumOp))
 onnx_op("Sum")(_fold_inputs(ai.AddOp))
@@ -79,6 +85,56 @@ def _cast(node: Node) -> Value:
     node.attributes.skip("saturate", "round_mode")
     to = node.attributes.require("to", node.attributes.get_int("to", None))
     return cast(node, node.input(0), element_type(to, "the result"))
+
+
+@onnx_op("CastLike", since=15)
+def _cast_like(node: Node) -> Value:
+    node.attributes.skip("saturate", "round_mode")
+    return cast(node, node.input(0), node.input(1).element)
+
+
+@onnx_op("Sign", since=9)
+def _sign(node: Node) -> Value:
+    """1, -1, or x itself, which is 0 or NaN."""
+    x = node.input(0)
+    zero, one = scalar(x, 0), scalar(x, 1)
+    if x.element not in UNSIGNED:
+        x = node.emit(ai.SelectOp, node.emit(ai.LessOp, x, zero), scalar(x, -1), x)
+    return node.emit(ai.SelectOp, node.emit(ai.LessOp, zero, x), one, x)
+
+
+@onnx_op("IsNaN", since=9)
+def _is_nan(node: Node) -> Value:
+    x = node.input(0)
+    return node.emit(ai.NotOp, node.emit(ai.EqualOp, x, x))
+
+
+@onnx_op("IsInf", since=10)
+def _is_inf(node: Node) -> Value:
+    x = node.input(0)
+    signs = [
+        sign for sign, name in ((-1, "negative"), (1, "positive")) if node.attributes.get_bool(f"detect_{name}", True)
+    ]
+    if not signs:
+        return full(x.shape, np.array(False))
+    either = node.emit(ai.AbsOp, x) if len(signs) == 2 else x
+    return node.emit(ai.EqualOp, either, scalar(x, signs[-1] * np.inf))
+
+
+@onnx_op("Mod", since=10)
+def _mod(node: Node) -> Value:
+    """fmod=1: the remainder has the sign of the dividend. fmod=0: of the divisor, a zero of floats too."""
+    x, y = node.input(0), node.input(1)
+    rest = node.emit(ai.RemainderOp, x, y)
+    if node.attributes.get_bool("fmod", False) or x.element in UNSIGNED:
+        return rest
+    if x.element in FLOATS and node.opset < _MOD_OF_FLOATS:
+        raise ModelError("floats need fmod=1")
+    zero = scalar(rest, 0)
+    signs = [node.emit(ai.LessOp, value, zero) for value in (rest, y)]
+    moved = node.emit(ai.SelectOp, node.emit(ai.XorOp, *signs), node.emit(ai.AddOp, rest, y), rest)
+    nothing = node.emit(ai.SelectOp, signs[1], scalar(rest, -0.0), zero) if x.element in FLOATS else zero
+    return node.emit(ai.SelectOp, node.emit(ai.EqualOp, rest, zero), nothing, moved)
 
 
 @onnx_op("Clip", until=10)
@@ -111,36 +167,6 @@ def _clip(node: Node, x: Value, low: Value | None, high: Value | None) -> Value:
     if low is not None:
         x = node.emit(ai.MaximumOp, x, low)
     return x if high is None else node.emit(ai.MinimumOp, x, high)
-
-
-@onnx_op("LeakyRelu")
-def _leaky_relu(node: Node) -> Value:
-    return leaky_relu(node, node.input(0))
-
-
-def leaky_relu(node: Node, x: Value) -> Value:
-    """relu(x) + alpha * min(x, 0): right at both infinities for any finite alpha."""
-    alpha = node.attributes.get_float("alpha", 0.01)
-    negative = node.emit(ai.MinimumOp, x, scalar(x, 0))
-    return node.emit(ai.AddOp, node.emit(ai.ReluOp, x), node.emit(ai.MulOp, negative, scalar(x, alpha)))
-
-
-@onnx_op("HardSigmoid")
-def _hard_sigmoid(node: Node) -> Value:
-    alpha, beta = node.attributes.get_float("alpha", 0.2), node.attributes.get_float("beta", 0.5)
-    return _hard_sigmoid_of(node, node.input(0), alpha, beta)
-
-
-@onnx_op("HardSwish", since=14)
-def _hard_swish(node: Node) -> Value:
-    x = node.input(0)
-    return node.emit(ai.MulOp, x, _hard_sigmoid_of(node, x, 1 / 6, 0.5))
-
-
-def _hard_sigmoid_of(node: Node, x: Value, alpha: float, beta: float) -> Value:
-    """max(0, min(1, alpha * x + beta))."""
-    line = node.emit(ai.AddOp, node.emit(ai.MulOp, x, scalar(x, alpha)), scalar(x, beta))
-    return node.emit(ai.MaximumOp, node.emit(ai.MinimumOp, line, scalar(x, 1)), scalar(x, 0))
 
 
 @onnx_op("Dropout", until=11)

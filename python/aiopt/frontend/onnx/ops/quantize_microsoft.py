@@ -10,7 +10,7 @@ from collections.abc import Callable
 from aiopt.dialects import ai
 from aiopt.frontend.onnx.forms import cast, scalar, transpose
 from aiopt.frontend.onnx.node import Node
-from aiopt.frontend.onnx.ops.elementwise import leaky_relu
+from aiopt.frontend.onnx.ops.activation import leaky_relu
 from aiopt.frontend.onnx.ops.movement import concat
 from aiopt.frontend.onnx.ops.pool import average_pool
 from aiopt.frontend.onnx.ops.quantize import by_column, by_row, dynamic_quantize, multiply_integers

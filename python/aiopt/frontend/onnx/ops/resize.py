@@ -15,6 +15,25 @@ _MODES = ("nearest", "linear")
 _POLICIES = {"stretch": None, "not_larger": min, "not_smaller": max}
 
 
+@onnx_op("Upsample", until=8)
+def _upsample_by_attribute(node: Node) -> Value:
+    scales = node.attributes.require("scales", node.attributes.get_floats("scales"))
+    return _upsample(node, [float(np.float32(scale)) for scale in scales])
+
+
+@onnx_op("Upsample", since=9, until=9)
+def _upsample_by_input(node: Node) -> Value:
+    return _upsample(node, _check_scales(node, 1, node.input(0).rank))
+
+
+def _upsample(node: Node, scales: Sequence[float]) -> Value:
+    """Positions are o / scale, rounded down for nearest."""
+    x, mode = node.input(0), node.attributes.get_string("mode", "nearest")
+    if len(scales) != x.rank or min(scales, default=1) < 1:
+        raise ModelError(f"scales must be {x.rank} numbers of 1 or more, but are {list(scales)}")
+    return _emit(node, x, _scaled(x.shape, scales), scales, mode, "asymmetric", "floor")
+
+
 @onnx_op("Resize", since=10, until=10)
 def _resize_by_scales(node: Node) -> Value:
     """Positions are o / scale; nearest rounds down where the dimension grows, up where it shrinks (as ONNX Runtime

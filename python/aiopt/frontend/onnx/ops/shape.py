@@ -83,6 +83,11 @@ def _range_of(node: Node) -> Value:
     return known(values.astype(kind), node.outputs[0])
 
 
+@onnx_op("Size")
+def _size(node: Node) -> Value:
+    return known(np.array(node.input(0).type.size, np.int64), node.outputs[0])
+
+
 @onnx_op("Shape", until=14)
 def _shape(node: Node) -> Value:
     return known(np.array(node.input(0).shape, np.int64), node.outputs[0])
