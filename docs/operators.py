@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -88,11 +86,7 @@ def _range(opsets: Sequence[int]) -> str:
 
 
 def _cases() -> Counter[str]:
-    with (
-        open(os.devnull, "w") as nowhere,
-        contextlib.redirect_stdout(nowhere),
-        warnings.catch_warnings(action="ignore"),
-    ):
+    with warnings.catch_warnings(action="ignore"):  # onnx overflows on purpose while it makes its cases
         return Counter(case.model.graph.node[0].op_type for case in collect_testcases(""))
 
 

@@ -37,8 +37,8 @@ Shapes = Mapping[str, Sequence[int]]
 LATE, SLOW, UNSUPPORTED = "at run time", "slow route", "unsupported"
 ASSUMED = 1  # the size of a dimension that the model leaves open and nobody gave
 _BODIES = ("Loop", "Scan")  # operators whose bodies the host runs as models of their own
-_SHOWN = (onnx.AttributeProto.INT, onnx.AttributeProto.FLOAT, onnx.AttributeProto.STRING)
-_SHOWN_LISTS = (onnx.AttributeProto.INTS, onnx.AttributeProto.FLOATS, onnx.AttributeProto.STRINGS)
+_KIND = onnx.AttributeProto
+_SHOWN = (_KIND.INT, _KIND.FLOAT, _KIND.STRING, _KIND.INTS, _KIND.FLOATS, _KIND.STRINGS)
 
 
 @dataclass(frozen=True)
@@ -283,10 +283,10 @@ def _declared(value: onnx.ValueInfoProto) -> TensorType | None:
 def _attributes(node: onnx.NodeProto) -> Iterable[tuple[str, Any]]:
     """Numbers and texts as they are, of all else the kind."""
     for attribute in node.attribute:
-        value = helper.get_attribute_value(attribute) if attribute.type in (*_SHOWN, *_SHOWN_LISTS) else None
-        if attribute.type in _SHOWN_LISTS:
+        value: Any = helper.get_attribute_value(attribute) if attribute.type in _SHOWN else None
+        if isinstance(value, Sequence) and not isinstance(value, (bytes, str)):
             yield attribute.name, [_text(item) for item in value]
-        elif attribute.type in _SHOWN:
+        elif value is not None:
             yield attribute.name, _text(value)
         else:
             yield attribute.name, onnx.AttributeProto.AttributeType.Name(attribute.type).lower()
