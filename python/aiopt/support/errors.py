@@ -13,12 +13,17 @@ class AioptError(Exception):
     code: ClassVar[str] = "AI0001"
 
     def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.split()))
+        super().__init__(_one_line(message))
 
     def at(self, where: str) -> Self:
         """The same error, saying where."""
-        self.args = (f"{where}: {self}",)
+        self.args = (_one_line(f"{where}: {self}"),)
         return self
+
+
+def _one_line(text: str) -> str:
+    """What a model's names bring into a message may hold anything."""
+    return " ".join(text.split())
 
 
 class ModelError(AioptError):

@@ -257,6 +257,17 @@ def test_nothing_raises_the_base_itself() -> None:
     assert found == []
 
 
+def test_a_name_with_a_line_end_leaves_one_line() -> None:
+    assert str(AioptError("a\nb").at("node 'x\ny'")) == "node 'x y': a b"
+
+
+def test_an_opset_that_is_no_32_bit_number() -> None:
+    model = relu(operator="Far", domain="far")
+    model.opset_import.append(helper.make_opsetid("far", 1 << 40))
+    with pytest.raises(errors.UnsupportedOperatorError):
+        aiopt.compile(model, cache=False)
+
+
 def test_a_code_there_is_none_of() -> None:
     with pytest.raises(errors.OptionError, match="no error has the code 'AI9999'"):
         catalogue.explain("AI9999")

@@ -12,6 +12,7 @@ from onnx import defs, helper
 from aiopt.frontend.onnx.values import Value
 from aiopt.support.errors import NodeInputError
 
+_MOST_OPSET = (1 << 31) - 1  # onnx.defs takes no more; a file may name any number of 64 bits
 DEFAULT_DOMAINS = ("", "ai.onnx")
 _NAMES = {"i1": "bool", "f32": "float", "f64": "double", "f16": "float16", "bf16": "bfloat16"}
 
@@ -72,6 +73,8 @@ def domain_of(node: onnx.NodeProto) -> str:
 @cache
 def find_schema(op_type: str, opset: int, domain: str = "") -> Any:
     """The schema (onnx.defs.OpSchema) of an operator in a model of this opset of its domain, or None."""
+    if not 0 <= opset <= _MOST_OPSET:
+        return None
     try:
         return defs.get_schema(op_type, opset, domain)
     except defs.SchemaError:
