@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from aiopt.support.errors import ModelError, OutputError
+from aiopt.support.errors import OverwriteError, WeightsError
 
 ELIDED = "elided"
 _MARK = {"written_by": "aiopt"}  # in the metadata of files that may be written over
@@ -50,7 +50,7 @@ class WeightStore(Mapping[str, np.ndarray]):
         try:
             return self._arrays[key]
         except KeyError:
-            raise ModelError(
+            raise WeightsError(
                 f"the value of constant '{key}' is not known: give the module the attribute ai.weights, naming a "
                 ".safetensors file that holds it (text written with weights elided cannot be compiled)"
             ) from None
@@ -80,7 +80,7 @@ class WeightStore(Mapping[str, np.ndarray]):
         from safetensors.numpy import save_file
 
         if path.is_file() and not _is_ours(path):
-            raise OutputError(
+            raise OverwriteError(
                 f"cannot write the weights '{path}': aiopt did not write the file of that name that is there; remove "
                 "it, or give the output another name"
             )
@@ -103,7 +103,7 @@ class WeightStore(Mapping[str, np.ndarray]):
         try:
             arrays = load_file(path)
         except (OSError, SafetensorError) as error:
-            raise ModelError(f"cannot read weights from '{path}': {error}") from error
+            raise WeightsError(f"cannot read weights from '{path}': {error}") from error
         for key, array in arrays.items():
             array.flags.writeable = False
             store._arrays[key] = array

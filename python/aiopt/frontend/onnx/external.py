@@ -1,109 +1,101 @@
-"""Tensors whose values lie in files beside the model. Large ones are mapped, not read: a page at a time, when used."""
+"""The values of tensors that lie in files beside the model.
+
+Source: ONNX IR specification, external tensor data (keys location, offset, length; checksums are not looked at).
+"""
 
 from __future__ import annotations
 
-import math
-import mmap
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 import onnx
-from onnx import external_data_helper, helper
 
-from aiopt.support.types import has_element
-
-MAPPED_BYTES = 1 << 16  # from here on a tensor is mapped
-_CHUNK_BYTES, _CHUNKS = 1 << 22, 128  # a mapping, which goes when no tensor in it is used, takes a file descriptor
+from aiopt.frontend.onnx.mapped import Place, is_mappable, map_places
+from aiopt.support.errors import ExternalDataError, ShortDataError
+from aiopt.support.external import locate
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where the values of a tensor are."""
+def load_external_data(proto: onnx.ModelProto, model: Path) -> dict[str, np.ndarray]:
+    """Put the values into the tensors, but for large initializers, which are mapped: read-only arrays by name.
 
-    tensor: onnx.TensorProto
-    dtype: np.dtype
-    file: Path
-    offset: int
-    size: int
-
-    @property
-    def end(self) -> int:
-        return self.offset + self.size
-
-
-def load_external_data(proto: onnx.ModelProto, folder: Path) -> dict[str, np.ndarray]:
-    """Read external data into a model, but for large initializers, which are mapped: read-only arrays by name.
-
-    The files must stay as they are until the model is compiled. What cannot be mapped is read, by the onnx package's
-    rules of where it may lie. Raises OSError, ValueError and onnx.checker.ValidationError as that does.
+    The files must stay as they are until the model is compiled. Errors: ExternalDataError that names the tensor and the
+    file.
     """
-    external = filter(external_data_helper.uses_external_data, proto.graph.initializer)
-    places = [place for tensor in external if (place := _find(tensor, folder)) is not None]
-    mapped = {name: array for group in _chunks(places) for name, array in _map(group)}
-    for place in places:
-        place.tensor.data_location = onnx.TensorProto.DEFAULT  # so that the others alone are read
-    onnx.load_external_data_for_model(proto, str(folder))
-    for place in places:
-        place.tensor.data_location = onnx.TensorProto.EXTERNAL
-    return mapped
+    large: list[Place] = []
+    initializers = {tensor.name for tensor in proto.graph.initializer}
+    for tensor in external_tensors(proto):
+        try:
+            place = find_place(tensor, model)
+            if tensor.name in initializers and is_mappable(place):
+                large.append(place)
+                continue
+            tensor.raw_data = _read(place)
+        except ExternalDataError as error:
+            raise error.at(f"tensor '{tensor.name}'")  # noqa: B904
+        tensor.data_location = onnx.TensorProto.DEFAULT
+        del tensor.external_data[:]
+    return map_places(large)
 
 
-def _find(tensor: onnx.TensorProto, folder: Path) -> _Place | None:
-    """The place of a tensor; None for what is small, odd or wrong: of that the onnx package says what it is."""
-    info = external_data_helper.ExternalDataInfo(tensor)
-    dtype = _dtype(tensor)
-    if dtype is None or any(size < 0 for size in tensor.dims):
-        return None
-    size, file = math.prod(tensor.dims) * dtype.itemsize, folder / info.location
-    offset = info.offset or 0
-    if size < MAPPED_BYTES or info.length not in (None, size) or not _is_plain(info.location, folder):
-        return None
-    return _Place(tensor, dtype, file, offset, size) if offset + size <= file.stat().st_size else None
+def external_tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
+    """All tensors of the model, also of its subgraphs and functions, whose values are elsewhere."""
+    for tensor in (*_of_graph(proto.graph), *(t for function in proto.functions for t in _of_nodes(function.node))):
+        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            yield tensor
 
 
-def _dtype(tensor: onnx.TensorProto) -> np.dtype | None:
-    """The type of elements that are stored as numpy has them."""
+def _of_graph(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
+    yield from graph.initializer
+    yield from _of_sparse(graph.sparse_initializer)
+    yield from _of_nodes(graph.node)
+
+
+def _of_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.TensorProto]:
+    for node in nodes:
+        for attribute in node.attribute:
+            if attribute.HasField("t"):
+                yield attribute.t
+            yield from attribute.tensors
+            yield from _of_sparse([attribute.sparse_tensor, *attribute.sparse_tensors])
+            for graph in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
+                yield from _of_graph(graph)
+
+
+def _of_sparse(tensors: Iterable[onnx.SparseTensorProto]) -> Iterator[onnx.TensorProto]:
+    for tensor in tensors:
+        yield from (tensor.values, tensor.indices)
+
+
+def find_place(tensor: onnx.TensorProto, model: Path) -> Place:
+    """From `offset` on `length` bytes, without one all that follow. Errors: ExternalDataError, ShortDataError."""
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    path = locate(model, entries.get("location", ""))
     try:
-        dtype = np.dtype(helper.tensor_dtype_to_np_dtype(tensor.data_type))
-    except (KeyError, ValueError, TypeError):
-        return None
-    return dtype if has_element(dtype) else None
+        size = path.stat().st_size
+    except OSError as error:
+        raise ExternalDataError(f"cannot read '{path}': {error.strerror}") from error
+    start = _number(entries, "offset", 0)
+    length = _number(entries, "length", max(size - start, 0))
+    if start > size or start + length > size:
+        raise ShortDataError(f"bytes {start} to {start + length} of '{path}' are asked for, but it has {size}")
+    return Place(tensor, path, start, length)
 
 
-def _is_plain(location: str, folder: Path) -> bool:
-    """True for a regular file in the folder that has no other name, and no links on the way to it."""
-    if Path(location).is_absolute():
-        return False
-    inside = folder.resolve()
+def _read(place: Place) -> bytes:
     try:
-        resolved = (inside / location).resolve(strict=True)
-        is_only = resolved.is_file() and resolved.stat().st_nlink == 1
-    except (OSError, ValueError, RuntimeError):
-        return False
-    return is_only and resolved == inside / location and resolved.is_relative_to(inside)
+        with open(place.path, "rb") as file:
+            file.seek(place.start)
+            data = file.read(place.length)
+    except OSError as error:
+        raise ExternalDataError(f"cannot read '{place.path}': {error.strerror}") from error
+    if len(data) != place.length:
+        raise ShortDataError(f"'{place.path}' became shorter while it was read")
+    return data
 
 
-def _chunks(places: Sequence[_Place]) -> Iterator[list[_Place]]:
-    """Neighbours in a file, to be mapped together."""
-    most = max(_CHUNK_BYTES, sum(place.size for place in places) // _CHUNKS)
-    chunk: list[_Place] = []
-    for place in sorted(places, key=lambda place: (place.file, place.offset)):
-        if chunk and (place.file != chunk[0].file or place.end - chunk[0].offset > most):
-            yield chunk
-            chunk = []
-        chunk.append(place)
-    if chunk:
-        yield chunk
-
-
-def _map(chunk: Sequence[_Place]) -> Iterator[tuple[str, np.ndarray]]:
-    start = chunk[0].offset // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
-    with open(chunk[0].file, "rb") as file:
-        end = max(place.end for place in chunk)
-        memory = mmap.mmap(file.fileno(), end - start, access=mmap.ACCESS_READ, offset=start)
-    for place in chunk:
-        shape = tuple(place.tensor.dims)
-        array = np.frombuffer(memory, place.dtype, math.prod(shape), place.offset - start)
-        yield place.tensor.name, array.reshape(shape)
+def _number(entries: dict[str, str], key: str, default: int) -> int:
+    text = entries.get(key, str(default))
+    if not (text.isascii() and text.isdecimal() and len(text) < 20):
+        raise ShortDataError(f"the {key} of its external data must be a number of 0 or more, not {text!r}")
+    return int(text)

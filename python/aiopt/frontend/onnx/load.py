@@ -8,11 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-import onnx.checker
 from google.protobuf.message import DecodeError
 
-from aiopt.frontend.onnx.external import load_external_data
-from aiopt.support.errors import ModelError
+from aiopt.frontend.onnx.external import external_tensors, load_external_data
+from aiopt.support.errors import DefinitionError, ExternalDataError, NotAModelError, UnreadableError
 
 _MAX_NAME = 64
 
@@ -31,7 +30,7 @@ def load(model: str | Path | bytes | onnx.ModelProto) -> tuple[onnx.ModelProto, 
         proto, mapped = _read(Path(model))
         source = f"'{model}'"
     else:
-        raise ModelError(f"a model is a path, bytes or an onnx.ModelProto, not {type(model).__name__}")
+        raise NotAModelError(f"a model is a path, bytes or an onnx.ModelProto, not {type(model).__name__}")
     _require_graph(proto, source)
     _require_text(proto, source)
     _require_data(proto, source, mapped.keys())
@@ -49,31 +48,27 @@ def net_name(model: str | Path | bytes | onnx.ModelProto, graph_name: str) -> st
 
 def _read(path: Path) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
     if path.is_dir():
-        raise ModelError(f"'{path}' is a folder: give the .onnx file inside it")
+        raise UnreadableError(f"'{path}' is a folder: give the .onnx file inside it")
     try:
         data = path.read_bytes()
     except (OSError, ValueError) as error:
-        raise ModelError(f"cannot read '{path}': {getattr(error, 'strerror', None) or error}") from error
+        raise UnreadableError(f"cannot read '{path}': {getattr(error, 'strerror', None) or error}") from error
     proto = _parse(data, f"'{path}'")
-    try:
-        mapped = load_external_data(proto, path.parent)
-    except (OSError, ValueError, onnx.checker.ValidationError) as error:
-        raise ModelError(f"cannot read the external data of '{path}': {error}") from error
-    return proto, mapped
+    return proto, load_external_data(proto, path)
 
 
 def _parse(data: bytes, source: str) -> onnx.ModelProto:
     if not data:
-        raise ModelError(f"{source} is empty, not an ONNX model")
+        raise NotAModelError(f"{source} is empty, not an ONNX model")
     try:
         return onnx.load_model_from_string(data)
     except (DecodeError, ValueError) as error:
-        raise ModelError(f"{source} is not an ONNX model or is cut off (protobuf: {error})") from error
+        raise NotAModelError(f"{source} is not an ONNX model or is cut off (protobuf: {error})") from error
 
 
 def _require_graph(proto: onnx.ModelProto, source: str) -> None:
     if not proto.HasField("graph") or not proto.graph.output:
-        raise ModelError(f"{source} is not an ONNX model: it has no graph with outputs (broken or cut off?)")
+        raise NotAModelError(f"{source} is not an ONNX model: it has no graph with outputs (broken or cut off?)")
 
 
 def _require_text(proto: onnx.ModelProto, source: str) -> None:
@@ -83,10 +78,10 @@ def _require_text(proto: onnx.ModelProto, source: str) -> None:
     """
     for name in _names(proto):
         if not isinstance(name, str):
-            raise ModelError(f"{source} is broken: the name {name!r} in it is not UTF-8")
+            raise DefinitionError(f"{source} is broken: the name {name!r} in it is not UTF-8")
     for value in (*proto.graph.input, *proto.graph.output):
         if "\0" in value.name:
-            raise ModelError(f"{source} is broken: the name {value.name!r} of an input or output holds NUL")
+            raise DefinitionError(f"{source} is broken: the name {value.name!r} of an input or output holds NUL")
 
 
 def _names(proto: onnx.ModelProto) -> Iterator[object]:
@@ -105,14 +100,9 @@ def _names(proto: onnx.ModelProto) -> Iterator[object]:
 
 def _require_data(proto: onnx.ModelProto, source: str, mapped: Collection[str]) -> None:
     """External data of every tensor is loaded; of bytes and protos it cannot be: they have no folder."""
-    for tensor in _tensors(proto):
-        if tensor.data_location == onnx.TensorProto.EXTERNAL and tensor.name not in mapped:
-            raise ModelError(
+    for tensor in external_tensors(proto):
+        if tensor.name not in mapped:
+            raise ExternalDataError(
                 f"tensor '{tensor.name}' of {source} lies in an external file: give the model's path instead, or call "
                 "onnx.load_external_data_for_model first"
             )
-
-
-def _tensors(proto: onnx.ModelProto) -> list[onnx.TensorProto]:
-    constants = [a.t for node in proto.graph.node for a in node.attribute if a.type == onnx.AttributeProto.TENSOR]
-    return [*proto.graph.initializer, *constants]

@@ -68,6 +68,12 @@ def op_types(domain: str = "") -> list[str]:
     return sorted(op_type for owner, op_type in _handlers if owner == domain)
 
 
+def domains() -> list[str]:
+    """The domains of which at least one operator is understood, sorted."""
+    _discover()
+    return sorted({domain for domain, _ in _handlers})
+
+
 @cache
 def _discover() -> None:
     package = importlib.import_module(_PACKAGE)

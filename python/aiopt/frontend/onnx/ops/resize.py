@@ -9,7 +9,7 @@ from aiopt.frontend.onnx.forms import normal_axis
 from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.registry import onnx_op
 from aiopt.frontend.onnx.values import Value
-from aiopt.support.errors import ModelError, UnsupportedError
+from aiopt.support.errors import ModelError, UnsupportedAttributeError, UnsupportedError
 
 _MODES = ("nearest", "linear")
 _POLICIES = {"stretch": None, "not_larger": min, "not_smaller": max}
@@ -78,7 +78,7 @@ def _resize_of(node: Node, axes: Sequence[int], policy: str = "stretch", antiali
     # Taps outside the tensor take its border in mode linear, which is what leaving them out and renormalising gives.
     attributes.skip("cubic_coeff_a", "exclude_outside", "extrapolation_value")
     if coordinates == "tf_crop_and_resize":
-        raise UnsupportedError("coordinate_transformation_mode=tf_crop_and_resize is not supported")
+        raise UnsupportedAttributeError("coordinate_transformation_mode=tf_crop_and_resize is not supported")
     shape, scales = list(x.shape), [1.0] * x.rank
     given, sizes = _given(node, 2), _given(node, 3)
     if (given is None) == (sizes is None):
@@ -100,7 +100,7 @@ def _resize_of(node: Node, axes: Sequence[int], policy: str = "stretch", antiali
         for axis, want, ratio in zip(axes, wanted, ratios, strict=True):
             shape[axis], scales[axis] = want, ratio
     if antialias and mode != "nearest" and min(scales) < 1:
-        raise UnsupportedError("antialias=1 with a dimension that shrinks is not supported")
+        raise UnsupportedAttributeError("antialias=1 with a dimension that shrinks is not supported")
     return _emit(node, x, shape, scales, mode, coordinates, attributes.get_string("nearest_mode", "round_prefer_floor"))
 
 
@@ -108,7 +108,7 @@ def _emit(
     node: Node, x: Value, shape: Sequence[int], scales: Sequence[float], mode: str, coordinates: str, rounding: str
 ) -> Value:
     if mode not in _MODES:
-        raise UnsupportedError(f"mode={mode} is not supported, only {' and '.join(_MODES)}")
+        raise UnsupportedAttributeError(f"mode={mode} is not supported, only {' and '.join(_MODES)}")
     if tuple(shape) == x.shape and all(scale == 1 for scale in scales):
         return x
     names = {"mode": mode, "coordinates": coordinates, "rounding": rounding}
