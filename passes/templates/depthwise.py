@@ -12,10 +12,10 @@ from math import gcd
 from mlir import ir
 
 from aiopt.passes.templates import emit
-from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template
+from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
 from aiopt.passes.templates.blocking import split
 from aiopt.passes.templates.emit import Index
-from aiopt.passes.templates.epilogue import Registers, Result, Tile
+from aiopt.passes.templates.epilogue import Registers, Result, Tile, each_axis
 from aiopt.passes.templates.geometry import Geometry, Span, is_depthwise, read_geometry
 from aiopt.passes.templates.kernel import Contraction
 from aiopt.passes.templates.sweep import BLOCKS, PIXELS, ROWS, Sweep, task_rows
@@ -82,7 +82,7 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
                     totals[place] = emit.multiply_add(element, loaded[tap], totals[place], fma)
         return totals
 
-    result = Result.of(kernel, buffers, root.bias, kernel.out.shape)  # pyright: ignore[reportAttributeAccessIssue]
+    result = Result.of(kernel, buffers, root.bias, each_axis(kernel.out.rank))  # pyright: ignore[reportAttributeAccessIssue]
     Sweep(geometry, 1, parameters, result, taps).emit()
 
 
@@ -97,4 +97,6 @@ def _pairs_by_distance(geometry: Geometry, spans: tuple[Span, ...]) -> list[tupl
     return sorted(found.items())
 
 
-TEMPLATE = Template("depthwise", ("lanes", "fma", "mr", "nr", "rows", "order"), _matches, _parameters, _ranges, _emit)
+TEMPLATE = Template(
+    "depthwise", ("lanes", "fma", "mr", "nr", "rows", "order"), _matches, no_rival, _parameters, _ranges, _emit
+)

@@ -66,6 +66,17 @@ def conv(size: int, channels: int, filters: int, taps: int, stride: int, group: 
     return Case(name, build, (1, size, size, channels), [(filters, depth, taps, taps), (filters,)], flops)
 
 
+def pointwise(size: int, channels: int, filters: int) -> Case:
+    """pointwise conv + bias + relu on a square image with channels first."""
+
+    def build(x: ir.Value, w: ir.Value, b: ir.Value) -> ir.Value:
+        return ai.ReluOp(ai.ConvOp(x, w, b).out).out
+
+    flops = 2 * size * size * filters * channels
+    shapes = [(filters, channels, 1, 1), (filters,)]
+    return Case(f"pointwise {channels}x{size}x{size} -> {filters}", build, (1, channels, size, size), shapes, flops)
+
+
 CASES = [
     matmul(512, 512, 512), matmul(768, 768, 768), matmul(1024, 1024, 1024), matmul(128, 384, 1536),
     matmul(1, 2048, 1000),
@@ -78,6 +89,10 @@ CASES = [
     conv(14, 256, 256, 3, 1), conv(14, 256, 1024, 1, 1), conv(14, 1024, 256, 1, 1),
     conv(14, 1024, 512, 1, 1), conv(14, 512, 512, 3, 2), conv(14, 1024, 2048, 1, 2),
     conv(7, 512, 512, 3, 1), conv(7, 512, 2048, 1, 1), conv(7, 2048, 512, 1, 1),
+    pointwise(56, 64, 64), pointwise(56, 64, 256), pointwise(56, 256, 64), pointwise(56, 256, 128),
+    pointwise(28, 128, 512), pointwise(28, 512, 128), pointwise(28, 512, 256),
+    pointwise(14, 256, 1024), pointwise(14, 1024, 256), pointwise(14, 1024, 512),
+    pointwise(7, 512, 2048), pointwise(7, 2048, 512),
     # MobileNet, ResNeXt
     conv(112, 32, 32, 3, 1, 32), conv(56, 128, 128, 3, 2, 128), conv(14, 512, 512, 3, 1, 512),
     conv(28, 120, 120, 5, 1, 120),
@@ -85,7 +100,7 @@ CASES = [
 ]  # fmt: skip
 
 
-def compile_case(case: Case) -> tuple[CompiledNet, float, str]:
+def compile_case(case: Case, winograd: str = "auto") -> tuple[CompiledNet, float, str]:
     """The compiled kernel, the seconds it took, and the template's parameters."""
     weights = WeightStore()
     target = find_target("cpu")
@@ -107,7 +122,7 @@ def compile_case(case: Case) -> tuple[CompiledNet, float, str]:
     start = time.perf_counter()
     choice = ""
     for stage in target.stages()[1:]:
-        pipeline.run(unit, stage.pipeline)
+        pipeline.run(unit, stage.pipeline.replace("ai-select-route{", f"ai-select-route{{winograd={winograd} ", 1))
         choice = choice or _choice(unit)
     code = target.build(unit, KernelCache())
     seconds = time.perf_counter() - start
@@ -127,8 +142,14 @@ def _choice(unit: Unit) -> str:
     for op in unit.module.body.operations:
         if "ai.template" in op.attributes:
             entries = ir.DictAttr(op.attributes["ai.template"])
-            return " ".join(
-                f"{e.name}={ir.IntegerAttr(e.attr).value}" for e in entries if e.name not in ("name", "fma", "lanes")
+            return (
+                ir.StringAttr(entries["name"]).value
+                + " "
+                + " ".join(
+                    f"{e.name}={ir.IntegerAttr(e.attr).value}"
+                    for e in entries
+                    if e.name not in ("name", "fma", "lanes")
+                )
             )
     return "structured"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +63,14 @@ class WeightStore(Mapping[str, np.ndarray]):
 
     def __len__(self) -> int:
         return len(self._arrays)
+
+    def restricted(self, keys: Collection[str]) -> WeightStore:
+        """A store of the arrays of these keys alone (those of them that are known)."""
+        store = WeightStore()
+        store._arrays = {key: array for key, array in self._arrays.items() if key in keys}
+        store._key_by_digest = {digest: key for digest, key in self._key_by_digest.items() if key in store._arrays}
+        store._next_number = dict(self._next_number)
+        return store
 
     def save(self, path: Path, keys: set[str]) -> None:
         """Write the arrays of these keys as safetensors. The file appears whole or not at all.

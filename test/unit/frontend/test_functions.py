@@ -115,9 +115,9 @@ def test_ops_of_a_function_carry_the_name_of_the_call() -> None:
         ),
         (
             node("Deep", ["x"], ["y"], domain="my", name="call"),
-            [function("Deep", ["a"], ["b"], [node("LSTM", ["a"], ["b"])])],
+            [function("Deep", ["a"], ["b"], [node("NonZero", ["a"], ["b"])])],
             UnsupportedError,
-            r"LSTM \(opset 18\) at node 'call'",
+            r"NonZero \(opset 18\) at node 'call'",
         ),
         (
             node("Bad", ["x"], ["y"], domain="my", name="call"),

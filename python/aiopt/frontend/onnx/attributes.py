@@ -48,6 +48,10 @@ class Attributes:
         proto = self._take(name, AttributeProto.STRING)
         return default if proto is None else proto.s.decode("utf-8", "replace")
 
+    def get_strings(self, name: str) -> list[str] | None:
+        proto = self._take(name, AttributeProto.STRINGS)
+        return None if proto is None else [value.decode("utf-8", "replace") for value in proto.strings]
+
     def get_ints(self, name: str, default: T) -> list[int] | T:
         proto = self._take(name, AttributeProto.INTS)
         return default if proto is None else [int(value) for value in proto.ints]

@@ -235,15 +235,14 @@ def _import_node(step: Step, builder: Builder, scope: Scope) -> None:
     check_node(node, step.opset, inputs)
     values = _run(handler, Node(node, step.opset, inputs, builder))
     for index, name in enumerate(node.output):
-        if index >= len(values) and scope.is_used(name):
-            raise UnsupportedError(
-                f"its output {index} ('{name}') is used, but aiopt computes only {len(values)} of them"
-            )
-    for name, value in zip(node.output, values, strict=False):
-        scope.define(name, value)
+        value = values[index] if index < len(values) else None
+        if value is not None:
+            scope.define(name, value)
+        elif scope.is_used(name):
+            raise UnsupportedError(f"its output {index} ('{name}') is used, but aiopt does not compute it")
 
 
-def _run(handler: Handler, node: Node) -> Sequence[Value]:
+def _run(handler: Handler, node: Node) -> Sequence[Value | None]:
     values = handler(node)
     if unread := node.attributes.unread():
         raise UnsupportedAttributeError(f"attribute '{unread[0]}' is not known for this operator and opset")

@@ -3,35 +3,38 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
+import numpy as np
 import onnx
 from google.protobuf.message import DecodeError
 
-from aiopt.frontend.onnx.external import external_tensors, load_external_data
+from aiopt.frontend.onnx.external import external_tensors, inner_external_tensors, load_external_data
 from aiopt.support.errors import DefinitionError, ExternalDataError, NotAModelError, UnreadableError
 
 _MAX_NAME = 64
 
 
-def load(model: str | Path | bytes | onnx.ModelProto) -> tuple[onnx.ModelProto, str]:
-    """Read a model and say what to call it in messages.
+def load(model: str | Path | bytes | onnx.ModelProto) -> tuple[onnx.ModelProto, str, dict[str, np.ndarray]]:
+    """Read a model, say what to call it in messages, and give the initializers that are mapped, by name.
 
     Errors: ModelError if the file is missing, a folder, unreadable, not ONNX, or lacks its external data.
     """
+    mapped: dict[str, np.ndarray] = {}
     if isinstance(model, onnx.ModelProto):
         proto, source = model, "the given ModelProto"
     elif isinstance(model, (bytes, bytearray, memoryview)):
         proto, source = _parse(bytes(model), "the given bytes"), "the given bytes"
     elif isinstance(model, (str, Path)):
-        proto, source = _read(Path(model)), f"'{model}'"
+        proto, mapped = _read(Path(model))
+        source = f"'{model}'"
     else:
         raise NotAModelError(f"a model is a path, bytes or an onnx.ModelProto, not {type(model).__name__}")
     _require_graph(proto, source)
     _require_text(proto, source)
-    _require_data(proto, source)
-    return proto, source
+    _require_data(proto, source, mapped.keys())
+    return proto, source, mapped
 
 
 def net_name(model: str | Path | bytes | onnx.ModelProto, graph_name: str) -> str:
@@ -43,7 +46,7 @@ def net_name(model: str | Path | bytes | onnx.ModelProto, graph_name: str) -> st
     return "net"
 
 
-def _read(path: Path) -> onnx.ModelProto:
+def _read(path: Path) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
     if path.is_dir():
         raise UnreadableError(f"'{path}' is a folder: give the .onnx file inside it")
     try:
@@ -51,8 +54,7 @@ def _read(path: Path) -> onnx.ModelProto:
     except (OSError, ValueError) as error:
         raise UnreadableError(f"cannot read '{path}': {getattr(error, 'strerror', None) or error}") from error
     proto = _parse(data, f"'{path}'")
-    load_external_data(proto, path)
-    return proto
+    return proto, load_external_data(proto, path)
 
 
 def _parse(data: bytes, source: str) -> onnx.ModelProto:
@@ -96,10 +98,12 @@ def _names(proto: onnx.ModelProto) -> Iterator[object]:
         yield from (dim.dim_param for dim in value.type.tensor_type.shape.dim)
 
 
-def _require_data(proto: onnx.ModelProto, source: str) -> None:
+def _require_data(proto: onnx.ModelProto, source: str, mapped: Collection[str]) -> None:
     """External data of every tensor is loaded; of bytes and protos it cannot be: they have no folder."""
+    inner = {tensor.name for tensor in inner_external_tensors(proto)}
     for tensor in external_tensors(proto):
-        raise ExternalDataError(
-            f"tensor '{tensor.name}' of {source} lies in an external file: give the model's path instead, or call "
-            "onnx.load_external_data_for_model first"
-        )
+        if tensor.name not in mapped or tensor.name in inner:
+            raise ExternalDataError(
+                f"tensor '{tensor.name}' of {source} lies in an external file: give the model's path instead, or call "
+                "onnx.load_external_data_for_model first"
+            )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -84,9 +84,11 @@ def read_model(model: object) -> tuple[onnx.ModelProto, Part]:
 
     Errors: ModelError if it cannot be read or is broken, UnsupportedError for an opset aiopt does not read.
     """
-    proto, source = load(model)  # pyright: ignore[reportArgumentType]
+    proto, source, mapped = load(model)  # pyright: ignore[reportArgumentType]
     require_opset(proto, source)
-    return proto, read_graph(proto.graph, read_opsets(proto.opset_import), Functions(proto.functions))
+    part = read_graph(proto.graph, read_opsets(proto.opset_import), Functions(proto.functions))
+    initializers = {name: tensor for name, tensor in part.initializers.items() if name not in mapped}
+    return proto, replace(part, initializers=initializers, arrays=mapped)
 
 
 def require_opset(proto: onnx.ModelProto, source: str) -> None:
