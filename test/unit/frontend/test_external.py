@@ -8,14 +8,14 @@ import onnx
 import pytest
 from mlir import ir
 
-from aiopt.frontend.onnx import external, import_model
+from aiopt.frontend.onnx import external, import_model, mapping
 from aiopt.frontend.onnx.load import load
 from aiopt.passes.interpret import interpret
 from aiopt.support.errors import ModelError
 from unit.frontend.single_node import equal, f32, node_model, run
 
 X, W, B = f32(3, 200), f32(200, 100), f32(100)
-assert W.nbytes >= external.MAPPED_BYTES > B.nbytes
+assert W.nbytes >= mapping.MAPPED_BYTES > B.nbytes
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_what_is_mapped_is_not_a_copy(path: Path) -> None:
 
 @pytest.mark.parametrize(("chunk", "mappings"), [(1 << 22, 1), (1, 2)])
 def test_neighbours_share_a_mapping(path: Path, chunk: int, mappings: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(external, "MAPPED_BYTES", 1)
+    monkeypatch.setattr(mapping, "MAPPED_BYTES", 1)
     monkeypatch.setattr(external, "_CHUNK_BYTES", chunk)
     made: list[object] = []
     monkeypatch.setattr(external, "_map", lambda group, make=external._map: (made.append(group), make(group))[1])

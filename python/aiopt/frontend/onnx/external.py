@@ -6,12 +6,13 @@ Source: ONNX IR specification, external tensor data (keys location, offset, leng
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import onnx
 
-from aiopt.frontend.onnx.mapped import Place, is_mappable, map_places
+from aiopt.frontend.onnx.mapping import Place, find_place, map_places
 from aiopt.support.errors import ExternalDataError, ShortDataError
 from aiopt.support.external import locate
 
@@ -19,30 +20,58 @@ from aiopt.support.external import locate
 def load_external_data(proto: onnx.ModelProto, model: Path) -> dict[str, np.ndarray]:
     """Put the values into the tensors, but for large initializers, which are mapped: read-only arrays by name.
 
-    The files must stay as they are until the model is compiled. Errors: ExternalDataError that names the tensor and the
-    file.
+    The files must stay as they are until the model is compiled.
+    Errors: ExternalDataError that names the tensor and the file.
     """
-    large: list[Place] = []
-    initializers = {tensor.name for tensor in proto.graph.initializer}
-    for tensor in external_tensors(proto):
-        try:
-            place = find_place(tensor, model)
-            if tensor.name in initializers and is_mappable(place):
-                large.append(place)
-                continue
-            tensor.raw_data = _read(place)
-        except ExternalDataError as error:
-            raise error.at(f"tensor '{tensor.name}'")  # noqa: B904
-        tensor.data_location = onnx.TensorProto.DEFAULT
-        del tensor.external_data[:]
-    return map_places(large)
+    mapped: list[Place] = []
+    for tensor in filter(_is_external, proto.graph.initializer):
+        with _named(tensor):
+            place = _locate(tensor, model)
+            if (found := find_place(tensor, *place)) is not None:
+                mapped.append(found)
+            else:
+                _fill(tensor, place)
+    for tensor in inner_external_tensors(proto):
+        with _named(tensor):
+            _fill(tensor, _locate(tensor, model))
+    try:
+        return map_places(mapped)
+    except OSError as error:
+        raise ExternalDataError(f"cannot read the external data of '{model}': {error.strerror}") from error
 
 
 def external_tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
-    """All tensors of the model, also of its subgraphs and functions, whose values are elsewhere."""
-    for tensor in (*_of_graph(proto.graph), *(t for function in proto.functions for t in _of_nodes(function.node))):
-        if tensor.data_location == onnx.TensorProto.EXTERNAL:
-            yield tensor
+    """All tensors of the model whose values are elsewhere."""
+    yield from filter(_is_external, proto.graph.initializer)
+    yield from inner_external_tensors(proto)
+
+
+def inner_external_tensors(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
+    """Those that are no initializers of the model's graph: of attributes, subgraphs, functions, sparse tensors."""
+    yield from filter(_is_external, _of_sparse(proto.graph.sparse_initializer))
+    yield from filter(_is_external, _of_nodes(proto.graph.node))
+    for function in proto.functions:
+        yield from filter(_is_external, _of_nodes(function.node))
+
+
+def _is_external(tensor: onnx.TensorProto) -> bool:
+    return tensor.data_location == onnx.TensorProto.EXTERNAL
+
+
+@contextmanager
+def _named(tensor: onnx.TensorProto) -> Iterator[None]:
+    try:
+        yield
+    except ExternalDataError as error:
+        raise error.at(f"tensor '{tensor.name}'")  # noqa: B904
+    except OSError as error:
+        raise ExternalDataError(f"tensor '{tensor.name}': cannot read its data: {error.strerror}") from error
+
+
+def _fill(tensor: onnx.TensorProto, place: tuple[Path, int, int | None]) -> None:
+    tensor.raw_data = _read(*place)
+    tensor.data_location = onnx.TensorProto.DEFAULT
+    del tensor.external_data[:]
 
 
 def _of_graph(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
@@ -67,30 +96,23 @@ def _of_sparse(tensors: Iterable[onnx.SparseTensorProto]) -> Iterator[onnx.Tenso
         yield from (tensor.values, tensor.indices)
 
 
-def find_place(tensor: onnx.TensorProto, model: Path) -> Place:
-    """From `offset` on `length` bytes, without one all that follow. Errors: ExternalDataError, ShortDataError."""
+def _locate(tensor: onnx.TensorProto, model: Path) -> tuple[Path, int, int | None]:
+    """The file, where in it the values start, and how many bytes they are; None: all that follow."""
     entries = {entry.key: entry.value for entry in tensor.external_data}
     path = locate(model, entries.get("location", ""))
-    try:
-        size = path.stat().st_size
-    except OSError as error:
-        raise ExternalDataError(f"cannot read '{path}': {error.strerror}") from error
-    start = _number(entries, "offset", 0)
-    length = _number(entries, "length", max(size - start, 0))
-    if start > size or start + length > size:
-        raise ShortDataError(f"bytes {start} to {start + length} of '{path}' are asked for, but it has {size}")
-    return Place(tensor, path, start, length)
+    size, start = path.stat().st_size, _number(entries, "offset", 0)
+    length = _number(entries, "length", 0) if "length" in entries else None
+    if start + (length or 0) > size:
+        raise ShortDataError(f"bytes {start} to {start + (length or 0)} of '{path}' are asked for, but it has {size}")
+    return path, start, length
 
 
-def _read(place: Place) -> bytes:
-    try:
-        with open(place.path, "rb") as file:
-            file.seek(place.start)
-            data = file.read(place.length)
-    except OSError as error:
-        raise ExternalDataError(f"cannot read '{place.path}': {error.strerror}") from error
-    if len(data) != place.length:
-        raise ShortDataError(f"'{place.path}' became shorter while it was read")
+def _read(path: Path, start: int, length: int | None) -> bytes:
+    with open(path, "rb") as file:
+        file.seek(start)
+        data = file.read(length)
+    if length is not None and len(data) != length:
+        raise ShortDataError(f"'{path}' became shorter while it was read")
     return data
 
 

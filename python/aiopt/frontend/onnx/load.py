@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 from google.protobuf.message import DecodeError
 
-from aiopt.frontend.onnx.external import external_tensors, load_external_data
+from aiopt.frontend.onnx.external import external_tensors, inner_external_tensors, load_external_data
 from aiopt.support.errors import DefinitionError, ExternalDataError, NotAModelError, UnreadableError
 
 _MAX_NAME = 64
@@ -100,8 +100,9 @@ def _names(proto: onnx.ModelProto) -> Iterator[object]:
 
 def _require_data(proto: onnx.ModelProto, source: str, mapped: Collection[str]) -> None:
     """External data of every tensor is loaded; of bytes and protos it cannot be: they have no folder."""
+    inner = {tensor.name for tensor in inner_external_tensors(proto)}
     for tensor in external_tensors(proto):
-        if tensor.name not in mapped:
+        if tensor.name not in mapped or tensor.name in inner:
             raise ExternalDataError(
                 f"tensor '{tensor.name}' of {source} lies in an external file: give the model's path instead, or call "
                 "onnx.load_external_data_for_model first"
