@@ -10,7 +10,7 @@ from functools import cache
 from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.values import Value
 
-OLDEST_OPSET = 7  # numpy broadcasting came with it
+OLDEST_OPSET = 7  # that handlers read: numpy broadcasting came with it; nodes of older ones are renewed
 NEWEST_OPSET = 28  # of onnx 1.23, against which the handlers were read
 
 Handler = Callable[[Node], Value | Sequence[Value]]
