@@ -69,13 +69,19 @@ def _set(node: onnx.NodeProto, name: str, value: object) -> None:
     node.attribute.append(helper.make_attribute(name, value))
 
 
+def _present(inputs: Inputs) -> list[Value]:
+    """The inputs of an operator that has none to leave out. Errors: ModelError."""
+    if None in inputs:
+        raise ModelError(f"input {list(inputs).index(None)} is missing")
+    return [value for value in inputs if value is not None]
+
+
 def _broadcast(node: onnx.NodeProto, inputs: Inputs) -> list[onnx.NodeProto]:
     """The second input stands for a run of the first's dimensions, from `axis` on or the last ones.
 
     Its dimensions of size 1 are repeated: the operator's text has no such case, the cases of the onnx package have.
     """
-    a, b = inputs
-    assert a is not None and b is not None, "the schema wants two inputs"
+    a, b = _present(inputs)
     allowed, axis = _take_int(node, "broadcast", 0), _take_int(node, "axis", a.rank - b.rank)
     if a.shape == b.shape or (allowed and b.type.size == 1 and b.rank <= a.rank):
         return [node]
@@ -101,8 +107,7 @@ def _align(node: onnx.NodeProto, rank: int, missing: int) -> list[onnx.NodeProto
 
 def _slope_by_channel(node: onnx.NodeProto, inputs: Inputs) -> list[onnx.NodeProto]:
     """PRelu: one slope for all, or one for each channel."""
-    x, slope = inputs
-    assert x is not None and slope is not None, "the schema wants two inputs"
+    x, slope = _present(inputs)
     if slope.type.size == 1 or slope.shape == x.shape:
         return [node]
     if x.rank < 2 or slope.shape != x.shape[1:2]:
@@ -162,7 +167,7 @@ def _cast(node: onnx.NodeProto, inputs: Inputs) -> list[onnx.NodeProto]:
     """The type was given by its name."""
     attribute = _take(node, "to")
     name = "" if attribute is None else Attributes([attribute]).get_string("to", "")
-    if name not in TensorProto.DataType.keys():
+    if name not in TensorProto.DataType.keys():  # noqa: SIM118: an enum of protobuf, not a dict
         raise ModelError(f"attribute 'to' must name an element type, but is '{name}'")
     _set(node, "to", TensorProto.DataType.Value(name))
     return [node]
