@@ -167,9 +167,9 @@ def _cast(node: onnx.NodeProto, inputs: Inputs) -> list[onnx.NodeProto]:
     """The type was given by its name."""
     attribute = _take(node, "to")
     name = "" if attribute is None else Attributes([attribute]).get_string("to", "")
-    if name not in TensorProto.DataType.keys():  # noqa: SIM118: an enum of protobuf, not a dict
+    if name not in (codes := dict(TensorProto.DataType.items())):
         raise ModelError(f"attribute 'to' must name an element type, but is '{name}'")
-    _set(node, "to", TensorProto.DataType.Value(name))
+    _set(node, "to", codes[name])
     return [node]
 
 
