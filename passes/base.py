@@ -56,21 +56,21 @@ class Pass(Configurable):
     ensures: ClassVar[Level | None] = None  # the level it is at afterwards, None: the same as before
 
     @abstractmethod
-    def run(self, unit: Unit) -> None:
-        """Rewrite `unit.module` in place."""
+    def run(self, unit: Unit) -> bool | None:
+        """Rewrite `unit.module` in place. False says that it is as it was, so that it need not be checked again."""
 
 
 @dataclass(frozen=True)
 class FunctionPass(Pass):
     """A pass that looks at one function at a time, so that it may also stand inside `func.func(...)`."""
 
-    def run(self, unit: Unit) -> None:
-        for function in functions(unit.module):
-            self.run_on_function(function, unit)
+    def run(self, unit: Unit) -> bool:
+        changed = [self.run_on_function(function, unit) is not False for function in functions(unit.module)]
+        return any(changed)
 
     @abstractmethod
-    def run_on_function(self, function: func.FuncOp, unit: Unit) -> None:
-        """Rewrite one function in place."""
+    def run_on_function(self, function: func.FuncOp, unit: Unit) -> bool | None:
+        """Rewrite one function in place. False says that it is as it was."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ def check(unit: Unit, step: str) -> None:
             ext.verify(unit.module)
         if level is not None:
             spec.check(unit.module, level)
-    except ir.MLIRError as error:
+    except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
         raise CompileError(f"{step} left invalid IR: {error_text(error)}") from error
     except AioptError as error:
         raise type(error)(f"after {step}: {error}") from error

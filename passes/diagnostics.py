@@ -34,7 +34,7 @@ def caught(context: ir.Context, kind: type[AioptError], what: str) -> Iterator[N
         text = "; ".join(" ".join(error.split()) for error in errors)
         raise kind(f"{what}: {text or 'it failed and gave no reason'}") from failure
     finally:
-        handler.detach()
+        handler.detach()  # pyright: ignore[reportAttributeAccessIssue]
 
 
 class NativeFailure(Exception):

@@ -93,7 +93,7 @@ def _leaves(op: ir.Operation, nest: Nest) -> Iterator[tuple[ir.Operation, Plain,
     for is_nest, group in groupby(nest.items, lambda item: isinstance(item, Nest)):
         items = list(group)
         if not is_nest:
-            yield from ((op, item, nest.anchor) for item in items)
+            yield from ((op, item, nest.anchor) for item in items if not isinstance(item, Nest))  # pyright: ignore[reportReturnType]
             continue
         for inner in _ops_in(op):
             for item in items:

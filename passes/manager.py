@@ -145,15 +145,18 @@ def _add_ours(built: Built, parent: int, item: Pass, anchors: tuple[str, ...]) -
         raise OptionError(f"{item} works on a whole module and cannot stand inside {FUNCTION}(...)")
 
 
-def run_ours(unit: Unit, step: Pass) -> None:
-    """Run one of our passes on a unit. Raises CompileError, or what the pass raises."""
+def run_ours(unit: Unit, step: Pass) -> bool:
+    """Run one of our passes on a unit; False if it says that it changed nothing. Raises CompileError, or what the pass
+    raises.
+    """
     if step.requires is not None and unit.level not in (step.requires, None):
         level = unit.level.value if unit.level else "of no level"
         raise CompileError(f"{step.name} takes IR of level {step.requires.value}, but this is {level}")
     with _named(step, unit):
-        step.run(unit)
+        changed = step.run(unit)
     if step.ensures is not None:
         unit.level = step.ensures
+    return changed is not False or step.ensures is not None
 
 
 def _run_and_check(unit: Unit, step: Pass) -> None:
@@ -172,7 +175,7 @@ def _named(step: Pass, unit: Unit) -> Iterator[None]:
     before = len(unit.remarks)
     try:
         yield
-    except ir.MLIRError as error:
+    except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
         raise CompileError(f"{step.name}: {error_text(error)}") from error
     if unit.on_remark is not None:
         for remark in unit.remarks[before:]:

@@ -187,4 +187,4 @@ def _address(wrapper: PassManager | ir.Operation) -> int:
 def _operation(address: int) -> ir.Operation:
     make = ctypes.pythonapi.PyCapsule_New
     make.restype, make.argtypes = ctypes.py_object, [_pointer, ctypes.c_char_p, _pointer]
-    return ir.Operation._CAPICreate(make(address, b"mlir.ir.Operation._CAPIPtr", None))
+    return ir.Operation._CAPICreate(make(address, b"mlir.ir.Operation._CAPIPtr", None))  # pyright: ignore[reportReturnType]

@@ -41,7 +41,8 @@ def observed(observer: Observer) -> Iterator[None]:
 def run(
     unit: Unit, pipeline: Nest | str, instruments: Instruments | None = None, implicit_nesting: bool = False
 ) -> None:
-    """Run a pipeline. After each step the IR is verified and held against its level's spec.
+    """Run a pipeline. After each step the IR is verified and held against its level's spec; not after one of ours that
+    says it has changed nothing, unless it is the first.
 
     Upstream's passes that follow each other are one step, unless somebody observes; with instruments all is one step.
     implicit_nesting: passes for functions may stand where modules are worked on.
@@ -63,38 +64,42 @@ def run(
             for index, step in enumerate(steps):
                 for observer in _observers:
                     observer.before(texts[index:], unit)
-                _run_step(unit, step, implicit_nesting)
+                _run_step(unit, step, index > 0, implicit_nesting)
         else:
+            checked = False
             for ours, group in groupby(steps, is_ours):
-                (_run_each if ours else _run_joined)(unit, list(group))
+                (_run_each if ours else _run_joined)(unit, list(group), checked)
+                checked = True
     for observer in _observers:
         observer.end(unit)
 
 
-def _run_each(unit: Unit, steps: Sequence[Plain]) -> None:
-    for step in steps:
-        _run_step(unit, step)
+def _run_each(unit: Unit, steps: Sequence[Plain], checked: bool) -> None:
+    for index, step in enumerate(steps):
+        _run_step(unit, step, checked or index > 0)
 
 
-def _run_joined(unit: Unit, steps: Sequence[Plain]) -> None:
+def _run_joined(unit: Unit, steps: Sequence[Plain], checked: bool) -> None:
     """Run upstream's passes as one step: checking costs more than most of them.
 
     If that goes wrong, they are repeated one at a time on a copy, which names the one at fault.
     """
     if len(steps) == 1:
-        return _run_step(unit, steps[0])
+        return _run_step(unit, steps[0], checked)
     before = unit.module.operation.clone(ip=False)  # pyright: ignore[reportArgumentType]: detached
     try:
-        _run_step(unit, Upstream(",".join(map(str, steps))))
+        _run_step(unit, Upstream(",".join(map(str, steps))), checked)
     except AioptError:
         bytecode: Any = before.operation.get_asm(binary=True, enable_debug_info=True)
-        _run_each(Unit(ir.Module.parse(bytecode), unit.weights), steps)
+        _run_each(Unit(ir.Module.parse(bytecode), unit.weights), steps, checked)
         raise  # only together do they go wrong
 
 
-def _run_step(unit: Unit, step: Plain, implicit_nesting: bool = False) -> None:
+def _run_step(unit: Unit, step: Plain, checked: bool, implicit_nesting: bool = False) -> None:
+    """checked: the module has been checked, and need not be again if the step changes nothing."""
     if isinstance(step, Pass):
-        run_ours(unit, step)
+        if not run_ours(unit, step) and checked:
+            return
     else:
         manager.ready(Nest(MODULE, (step,)), unit, implicit_nesting).run()
     check(unit, str(step))

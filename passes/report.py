@@ -18,13 +18,14 @@ _SIZES = ("arena_bytes", "arena_lower_bound_bytes", "temporaries_bytes", "weight
 
 def sizes(module: ir.Module) -> dict[str, int]:
     """Bytes of arena, its lower bound, temporaries and weights, as `ai-plan-memory` left them on the module."""
-    attributes = module.operation.attributes
+    attributes: Any = module.operation.attributes
     return {key: attributes[f"ai.{key}"].value for key in _SIZES if f"ai.{key}" in attributes}
 
 
 def amp(module: ir.Module, remarks: Sequence[str]) -> dict[str, Any]:
     """What ai-amp did: type, contractions, how many of them are low, casts, and its remarks."""
-    numbers = {entry.name: entry.attr.value for entry in module.operation.attributes["ai.amp"]}
+    entries: Any = module.operation.attributes["ai.amp"]
+    numbers = {entry.name: entry.attr.value for entry in entries}
     return {**numbers, "remarks": [str(remark) for remark in remarks if remark.startswith("ai-amp: ")]}
 
 
@@ -73,4 +74,5 @@ def _scratch(kernel: func.FuncOp) -> int:
 
 def _strings(op: ir.OpView, key: str) -> list[str]:
     """The strings of an attribute, none where it is not there."""
-    return [entry.value for entry in op.attributes[key]] if key in op.attributes else []
+    entries: Any = op.attributes.get(key, [])
+    return [entry.value for entry in entries]

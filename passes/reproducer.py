@@ -31,7 +31,7 @@ class StepKeeper:
         if self._keep == "all":
             self._first = self._first or (steps, to_bytecode(unit.module.operation))
             texts, module = self._first
-            self._journal.record(steps[0], texts, lambda file: file.write(module))
+            self._journal.record(steps[0], texts, lambda file: file.write(module))  # pyright: ignore[reportArgumentType]
         else:
             texts = steps[:1] if self._keep == "last" else steps
             self._journal.record(steps[0], texts, unit.module.operation.write_bytecode)
@@ -57,7 +57,7 @@ def write_reproducer(entry: Entry, path: Path, whole: bool = False, threading: b
         del attributes["ai.weights"]  # it names a file beside another file; shapes and keys are what passes look at
     steps = entry.pipeline if whole else _shared_steps(entry.pipeline)
     with context, ir.Location.unknown():
-        text = pipeline_text(Unit(module), [step for text in steps for step in parse(text).items], True)
+        text = pipeline_text(Unit(module), [step for text in steps for step in parse(text).items], True)  # pyright: ignore[reportArgumentType]
     note = "" if whole else "// Run with: mlir-opt --run-reproducer FILE, or aiopt --run-reproducer FILE\n"
     write_output(path, (note + reproducer(str(module), text, threading)).encode())
 

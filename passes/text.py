@@ -115,13 +115,13 @@ def _utf8(source: Source) -> Any:
 def _parsing(context: ir.Context, name: str) -> Iterator[None]:
     try:
         yield
-    except ir.MLIRError as error:
+    except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
         if context.emit_error_diagnostics:
             raise ShownError(f"cannot parse {name}") from error
         raise IRError(_first_diagnostic(error, name)) from error
 
 
-def _first_diagnostic(error: ir.MLIRError, name: str) -> str:
+def _first_diagnostic(error: ir.MLIRError, name: str) -> str:  # pyright: ignore[reportAttributeAccessIssue]
     diagnostics = error.error_diagnostics
     if not diagnostics:
         return f"{name}: {error}"

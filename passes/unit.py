@@ -38,7 +38,7 @@ class Unit:
     def level(self) -> Level | None:
         """The level the module says it is at (attribute `ai.level`), or None for IR from elsewhere."""
         attributes = self.module.operation.attributes
-        return Level(attributes["ai.level"].value) if "ai.level" in attributes else None
+        return Level(ir.StringAttr(attributes["ai.level"]).value) if "ai.level" in attributes else None
 
     @level.setter
     def level(self, level: Level) -> None:

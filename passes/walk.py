@@ -27,6 +27,18 @@ def find_op(root: ir.Operation | ir.OpView, is_wanted: Callable[[str], bool]) ->
     return found[0] if found else None
 
 
+def all_ops(root: ir.Operation | ir.OpView) -> list[ir.Operation]:
+    """`root` and the ops under it, outer before inner."""
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
 def ops_named(root: ir.Operation | ir.OpView, *names: str) -> list[ir.Operation]:
     """The ops under `root` that have one of these names, outer before inner."""
     found: list[ir.Operation] = []

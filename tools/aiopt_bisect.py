@@ -117,9 +117,9 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
 
 def _report(search: Search, finding: Finding, culprit: Culprit | None, reproducer: Path | None) -> str:
     lines = [f"first wrong after: {finding.after.step} (level {finding.after.level.value})"]
-    run = finding.after.run
-    for name in finding.outputs if run else []:
-        difference = search.tolerance.difference(run.outputs[name], search.expected[name])
+    found = finding.after.run.outputs if finding.after.run else {}
+    for name in finding.outputs if found else []:
+        difference = search.tolerance.difference(found[name], search.expected[name])
         lines.append(f"output {name}: off by {difference:.3g} of its largest value")
     if culprit is None:
         lines.append("op: not found")

@@ -202,8 +202,11 @@ def load_inputs(texts: Sequence[str]) -> Arrays:
     return {name: load_array(name, file) for name, file in files.items()}
 
 
-def fill_inputs(types: Mapping[str, TensorType], given: Arrays, seed: int) -> Arrays:
-    """The given arrays, and for the other inputs random ones: N(0, 1), integers 0 to 7, either bool."""
+def fill_inputs(types: Mapping[str, TensorType | None], given: Arrays, seed: int) -> Arrays:
+    """The given arrays, and for the other inputs random ones: N(0, 1), integers 0 to 7, either bool.
+
+    Raises InputError for an input without such a type that is not given.
+    """
     import numpy as np
 
     from aiopt.support.types import FLOATS
@@ -211,6 +214,10 @@ def fill_inputs(types: Mapping[str, TensorType], given: Arrays, seed: int) -> Ar
     generator = np.random.default_rng(seed)
     arrays = dict(given)
     for name, kind in types.items():
+        if kind is None:
+            if name not in arrays:
+                raise InputError(f"input '{name}' is of a type that no random values are made of: give --input {name}=")
+            continue
         if name in arrays:
             if kind.element == "bf16" and arrays[name].dtype.str == "|V2":  # .npy has no name for it
                 arrays[name] = arrays[name].view(kind.dtype)

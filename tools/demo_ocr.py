@@ -60,7 +60,7 @@ def render_line(text: str, size: int = 28) -> Image:
         raise OptionError(f"the font size must be from {MIN_SIZE} to {MAX_SIZE}, not {size}")
     font = ImageFont.load_default(size)
     right = font.getbbox(text)[2]
-    ascent, descent = font.getmetrics()
+    ascent, descent = font.getmetrics()  # pyright: ignore[reportAttributeAccessIssue]
     image = Image.new("L", (int(right) + 2 * MARGIN, HEIGHT), color=255)
     ImageDraw.Draw(image).text((MARGIN, (HEIGHT - ascent - descent) // 2), text, fill=0, font=font)
     return image
@@ -98,7 +98,7 @@ def decode_ctc(probabilities: np.ndarray, letters: Sequence[str]) -> str:
         raise InputError(f"the model has {probabilities.shape[-1]} classes, its alphabet {len(letters)} letters")
     best = probabilities.argmax(axis=-1)
     is_new = np.concatenate([[True], best[1:] != best[:-1]])
-    return "".join(letters[index] for index in best[is_new & (best != 0)])
+    return "".join(str(letters[index]) for index in best[is_new & (best != 0)])
 
 
 @dataclass(frozen=True)

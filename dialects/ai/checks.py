@@ -51,7 +51,7 @@ def check_axes(axes: Sequence[int], rank: int) -> None:
         raise ValueError(f"axes must rise strictly, but are {list(axes)}")
 
 
-def check_length(name: str, values: Sequence[int], length: int) -> None:
+def check_length(name: str, values: Sequence[int] | Sequence[float], length: int) -> None:
     """An attribute has one number per dimension it speaks of."""
     if len(values) != length:
         raise ValueError(f"{name} must have {length} numbers, but has {len(values)}")

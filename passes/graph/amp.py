@@ -191,7 +191,7 @@ class _Rewriting:
             for group in op.operand_groups()
         ]
         at, result = ir.InsertionPoint(op), op.operation.results[0]
-        sums = {"to": _HIGH} if Trait.CONTRACTION in op.traits else {}
+        sums: dict[str, Any] = {"to": _HIGH} if Trait.CONTRACTION in op.traits else {}
         made: Any = type(op)(*groups, loc=op.location, ip=at, **op.python_attributes(), **sums)
         copy_placement(op, made)
         if sums:

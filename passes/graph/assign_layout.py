@@ -32,12 +32,13 @@ class AssignLayout(Pass):
     requires: ClassVar[Level] = Level.GRAPH
     layout: str = AUTO
 
-    def run(self, unit: Unit) -> None:
+    def run(self, unit: Unit) -> bool:
         if self.layout not in (AUTO, CHANNELS_FIRST, CHANNELS_LAST):
             known = f"{AUTO}, {CHANNELS_FIRST}, {CHANNELS_LAST}"
             raise OptionError(f"{self.name}: option 'layout' must be one of {known}, not '{self.layout}'")
         if self.layout == CHANNELS_FIRST:
-            return
+            return False
+        changed = False
         for function in functions(unit.module):
             decided = plan(function, unit, force=self.layout == CHANNELS_LAST)
             chosen = sum(decided.is_last(op) for op in decided.windows)
@@ -45,5 +46,6 @@ class AssignLayout(Pass):
                 windows = f"{chosen} of {len(decided.windows)} convolutions and pools"
                 unit.remarks.append(f"@{function.name.value}: {windows} work in channels_last")
             change_layout(decided, unit)
-        rewrite(unit, simplify_movement.PATTERNS)
-        erase_dead(unit.module)
+            changed |= any(decided.chosen)
+        changed |= rewrite(unit, simplify_movement.PATTERNS)
+        return erase_dead(unit.module) > 0 or changed

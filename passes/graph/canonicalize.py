@@ -26,8 +26,8 @@ class Canonicalize(Pass):
 
     name: ClassVar[str] = "ai-canonicalize"
 
-    def run(self, unit: Unit) -> None:
-        rewrite(unit, _PATTERNS)
+    def run(self, unit: Unit) -> bool:
+        return rewrite(unit, _PATTERNS)
 
 
 def _collect() -> dict[type[ext.Operation], list[Pattern]]:

@@ -23,15 +23,16 @@ class CommonSubexpressionElimination(Pass):
     name: ClassVar[str] = "ai-cse"
     statistics: ClassVar[Mapping[str, str]] = {"num-cse'd": "Number of operations CSE'd"}
 
-    def run(self, unit: Unit) -> None:
+    def run(self, unit: Unit) -> bool:
         found: list[_First] = []
         for region in unit.module.operation.regions:
             for block in region.blocks:
                 _run_on_block(block, {}, found)
-        for first in found:
+        repeated = [first for first in found if first.others]
+        for first in repeated:
             unit.counts["num-cse'd"] += len(first.others)
-            if first.others:
-                first.op.location = fused_location([first.op.location, *first.others])  # pyright: ignore[reportAttributeAccessIssue]
+            first.op.location = fused_location([first.op.location, *first.others])  # pyright: ignore[reportAttributeAccessIssue]
+        return bool(repeated)
 
 
 @dataclass

@@ -16,5 +16,5 @@ class DeadCodeElimination(Pass):
 
     name: ClassVar[str] = "ai-dce"
 
-    def run(self, unit: Unit) -> None:
-        erase_dead(unit.module)
+    def run(self, unit: Unit) -> bool:
+        return erase_dead(unit.module) > 0

@@ -32,9 +32,9 @@ class ExpandConvTranspose(Pass):
 
     name: ClassVar[str] = "ai-expand-conv-transpose"
 
-    def run(self, unit: Unit) -> None:
+    def run(self, unit: Unit) -> bool:
         unary = dict.fromkeys(Unary.__subclasses__(), (_hoist_unary,))
-        rewrite(unit, {ConvTransposeOp: (_expand_tiling,), **unary})
+        return rewrite(unit, {ConvTransposeOp: (_expand_tiling,), **unary})
 
 
 def _expand_tiling(op: ConvTransposeOp, rewriter: Rewriter) -> bool:

@@ -34,9 +34,9 @@ class FoldBatchNorm(Pass):
 
     name: ClassVar[str] = "ai-fold-batch-norm"
 
-    def run(self, unit: Unit) -> None:
+    def run(self, unit: Unit) -> bool:
         after_conv = {MulOp: _fold_mul, DivOp: _fold_div, AddOp: _fold_add, SubOp: _fold_sub}
-        rewrite(
+        return rewrite(
             unit,
             {
                 BatchNormOp: (_fold_batch_norm_into_conv, _expand_batch_norm),

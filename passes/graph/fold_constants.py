@@ -26,9 +26,9 @@ class FoldConstants(Pass):
 
     name: ClassVar[str] = "ai-fold-constants"
 
-    def run(self, unit: Unit) -> None:
+    def run(self, unit: Unit) -> bool:
         foldable = [op for op in AiDialect.operations.values() if Trait.CONSTANT not in op.traits]
-        rewrite(unit, dict.fromkeys(foldable, (_fold_op,)))
+        return rewrite(unit, dict.fromkeys(foldable, (_fold_op,)))
 
 
 def _fold_op(op: ext.Operation, rewriter: Rewriter) -> bool:

@@ -49,7 +49,7 @@ class GroupKernels(FunctionPass):
             raise OptionError(f"{self.name}: option 'max-ops' must be 1 or more, not {self.max_ops}")
         ops = [op for op in ext.operations(function) if isinstance(op, ext.Operation) and not _is_constant(op)]
         ops = _split_casts(ops)
-        loads = {op.operation.results[0]: op for op in ops if _is_load(op)}
+        loads: dict[ir.Value, ext.Operation] = {op.operation.results[0]: op for op in ops if _is_load(op)}
         ops = [op for op in ops if op.operation.results[0] not in loads]
         groups = grouping.group(_abstract(ops, loads), self.max_ops)
         first: dict[int, ext.Operation] = {}

@@ -16,6 +16,7 @@ from aiopt.passes.graph.min_cut import UNBOUNDED, FlowNetwork
 # What one core does, roughly; only ratios far from 1 change a choice.
 CHANNELS_FIRST_FLOPS_PER_NS = 10  # plain loops, which the compiler vectorizes along a row
 CHANNELS_LAST_FLOPS_PER_NS = 50  # register-blocked loops over channels
+LANES = 8  # of a vector
 BYTES_PER_NS = 10  # a copy that transposes, bytes read and bytes written
 LAUNCH_NS = 2000  # a kernel more
 VIEW_PS = 1  # a change of layout that moves nothing, so that there is none without need
@@ -24,6 +25,15 @@ VIEW_PS = 1  # a change of layout that moves nothing, so that there is none with
 def window_gain(flops: int) -> int:
     """What a convolution of this size gains in channels_last, in picoseconds."""
     return flops * 1000 // CHANNELS_FIRST_FLOPS_PER_NS - flops * 1000 // CHANNELS_LAST_FLOPS_PER_NS
+
+
+def pointwise_gain(flops: int, pixels: int) -> int:
+    """What a pointwise convolution gains in channels_last, where its vectors are of filters, in picoseconds.
+
+    In channels_first they are of the pixels of an image: register-blocked, too, but the last one is not full.
+    """
+    unused = -pixels % LANES
+    return flops * 1000 // CHANNELS_LAST_FLOPS_PER_NS * unused // pixels
 
 
 def move_cost(nbytes: int) -> int:

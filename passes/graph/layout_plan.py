@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from mlir import ir
 from mlir.dialects import arith, func
@@ -15,6 +16,7 @@ from aiopt.passes.graph.layout_rules import Form, Rule
 from aiopt.passes.graph.min_cut import UNBOUNDED
 from aiopt.passes.permutation import is_view, permutation_of
 from aiopt.passes.rewrite import constant_value, defining, flops_of, users
+from aiopt.passes.templates.kernel import is_pointwise
 from aiopt.passes.unit import Unit
 from aiopt.support.types import LOW_FLOATS
 
@@ -163,6 +165,10 @@ def _cost(form: Form, shape: Sequence[int], nbytes: int) -> int:
 
 
 def _gain(op: ext.Operation) -> int:
-    """Only for what is register-blocked: two spatial dimensions, elements computed in f32."""
+    """Only for what templates cover in channels_last: elements computed in f32, of images or of products with them."""
     kind = ext.type_of(op.operation.operands[0])
-    return layout_choice.window_gain(flops_of(op)) if kind.rank == 4 and kind.element in _REGISTER_BLOCKED else 0
+    if kind.element not in _REGISTER_BLOCKED:
+        return 0
+    if isinstance(op, ai.ConvOp) and is_pointwise(op):
+        return layout_choice.pointwise_gain(flops_of(op), prod(kind.shape[2:]))
+    return layout_choice.window_gain(flops_of(op)) if kind.rank == 4 else 0

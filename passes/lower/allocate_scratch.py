@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from mlir import ir
 from mlir.dialects import arith, func, linalg, memref, scf
@@ -104,7 +104,7 @@ def _parallel_loop(op: ir.OpView) -> scf.ForallOp | None:
 
 def buffer_bytes(kind: ir.MemRefType) -> int:
     """Bytes of a buffer, rounded up to the alignment."""
-    element = kind.element_type
+    element: Any = kind.element_type
     width = 64 if isinstance(element, ir.IndexType) else element.width
     return -(-prod(kind.shape) * max(1, width // 8) // _ALIGNMENT) * _ALIGNMENT
 

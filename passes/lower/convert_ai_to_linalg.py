@@ -107,7 +107,7 @@ def _convert_op(op: ir.OpView, lowered: dict[ir.Value, Operand]) -> None:
         assert splat is not None, "constants inside kernels have equal elements"
         lowered[op.result] = splat
         return
-    rule = RULES.get(type(op))
+    rule = RULES.get(type(op))  # pyright: ignore[reportArgumentType]
     if rule is None or not isinstance(op, Operation):
         raise UnsupportedError(f"convert-ai-to-linalg has no rule for {op.operation.name}")
     out = type_of(op.results[0])

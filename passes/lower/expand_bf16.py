@@ -34,7 +34,8 @@ class ExpandBf16(FunctionPass):
     requires: ClassVar[Level | None] = Level.LOOPS
     native: bool = False
 
-    def run_on_function(self, function: func.FuncOp, unit: Unit) -> None:
+    def run_on_function(self, function: func.FuncOp, unit: Unit) -> bool:
+        changed = False
         for op in operations(function):
             if op.operation.name == _DOT and not self.native:
                 with ir.InsertionPoint(op), op.location:
@@ -49,6 +50,8 @@ class ExpandBf16(FunctionPass):
             if expanded is not None:
                 result.replace_all_uses_with(expanded)
                 op.operation.erase()
+                changed = True
+        return changed
 
     def _expanded(self, op: ir.OpView, source: ir.Value, kind: ir.Type) -> ir.Value | None:
         elements = _element(source.type), _element(kind)

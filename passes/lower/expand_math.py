@@ -26,7 +26,7 @@ _UNARY: dict[type[ir.OpView], Callable[[ir.Value, FloatBuilder], ir.Value]] = {
     math.TanhOp: tanh,
     math.ErfOp: erf,
 }
-_NAMES = tuple(cls.OPERATION_NAME for cls in (*_UNARY, math.PowFOp))
+_NAMES = tuple(cls.OPERATION_NAME for cls in (*_UNARY, math.PowFOp))  # pyright: ignore[reportAttributeAccessIssue]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ class ExpandMath(FunctionPass):
     requires: ClassVar[Level | None] = Level.LOOPS
     fma: bool = False
 
-    def run_on_function(self, function: func.FuncOp, unit: Unit) -> None:
+    def run_on_function(self, function: func.FuncOp, unit: Unit) -> bool:
+        changed = False
         for found in ops_named(function, *_NAMES):
             op, result = found.opview, found.results[0]
             if not _is_f32(result.type):
@@ -52,6 +53,8 @@ class ExpandMath(FunctionPass):
             if expanded is not None:
                 result.replace_all_uses_with(expanded)
                 op.operation.erase()
+                changed = True
+        return changed
 
 
 def _expand(op: ir.OpView, build: FloatBuilder) -> ir.Value | None:

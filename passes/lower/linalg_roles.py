@@ -58,7 +58,7 @@ def _is_weight(op: arith.ConstantOp) -> bool:
 def _only_places(op: ir.OpView) -> bool:
     """True for a fill or a broadcast: nothing is computed, and no element is read more than once to make one."""
     (region,) = op.operation.regions
-    kinds = [str(kind) for kind in op.operation.attributes.get("iterator_types") or ()]
+    kinds = [str(kind) for kind in op.operation.attributes.get("iterator_types") or ()]  # pyright: ignore[reportGeneralTypeIssues]
     parallel = bool(kinds) and all(kind == "#linalg.iterator_type<parallel>" for kind in kinds)
     grows = sum(isinstance(v.type, ir.RankedTensorType) and v.type.rank == len(kinds) for v in op.operands) == 1
     return op.operation.name == "linalg.fill" or (parallel and grows and len(region.blocks[0].operations) == 1)

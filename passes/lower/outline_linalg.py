@@ -97,7 +97,7 @@ class _Outliner:
     def _convert(self, op: ir.OpView, direct: dict[ir.Value, ir.Value]) -> None:
         kind = self.roles[op.operation]
         if kind is Role.CONSTANT:
-            key = self.unit.weights.add("constant", literal_value(op, self.unit.module))
+            key = self.unit.weights.add("constant", literal_value(op, self.unit.module))  # pyright: ignore[reportArgumentType]
             self.buffers[op.results[0]] = constant_buffer(key, type_of(op.results[0]))
         elif kind is Role.VIEW:
             self.buffers[op.results[0]] = viewed(self.buffers[op.operands[0]], type_of(op.results[0]))

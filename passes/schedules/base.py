@@ -28,10 +28,12 @@ class SchedulePass(FunctionPass):
     def schedule(self, function: func.FuncOp, name: str) -> str | None:
         """A transform.named_sequence @`name` that takes the function, as text; None leaves the function as it is."""
 
-    def run_on_function(self, function: func.FuncOp, unit: Unit) -> None:
-        if sequence := self.schedule(function, "schedule"):
+    def run_on_function(self, function: func.FuncOp, unit: Unit) -> bool:
+        sequence = self.schedule(function, "schedule")
+        if sequence:
             module = ir.Module.parse(_library([sequence]))
             interpreter.apply_named_sequence(function.operation, module.body.operations[0], module.operation)
+        return bool(sequence)
 
 
 def write_schedule(unit: Unit, schedule: SchedulePass) -> str:

@@ -18,10 +18,10 @@ from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template
 from aiopt.passes.templates.blocking import choose_block, register_blocks, split
 from aiopt.passes.templates.emit import Index
-from aiopt.passes.templates.epilogue import Registers, Result, Tile, folds
+from aiopt.passes.templates.epilogue import Registers, Result, Tile, each_axis
 from aiopt.passes.templates.geometry import Geometry, Span, is_depthwise, read_geometry
 from aiopt.passes.templates.kernel import Contraction
-from aiopt.passes.templates.matmul import is_pointwise
+from aiopt.passes.templates.matmul import covers_pointwise
 from aiopt.passes.templates.pairs import sums_pairs
 from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
 from aiopt.passes.templates.sweep import BLOCKS, ROWS, Sweep, task_rows
@@ -34,7 +34,7 @@ def _matches(kernel: Contraction) -> bool:
     geometry = read_geometry(kernel)
     if geometry is None or not kernel.packable or kernel.out.size == 0 or is_depthwise(geometry):
         return False
-    return not (is_pointwise(kernel.root) and folds(kernel))
+    return not covers_pointwise(kernel)
 
 
 def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
@@ -46,13 +46,13 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     nr = block.vectors * lanes
     blocks = geometry.group * -(-filters // nr)
     weight_bytes = (
-        item_bytes(type_of(kernel.root.weight).element)
+        item_bytes(type_of(kernel.root.weight).element)  # pyright: ignore[reportAttributeAccessIssue]
         * geometry.y.taps
         * geometry.x.taps
         * geometry.depth
         * geometry.filters
     )
-    image_bytes = item_bytes(type_of(kernel.root.input).element) * geometry.y.size * geometry.x.size * geometry.channels
+    image_bytes = item_bytes(type_of(kernel.root.input).element) * geometry.y.size * geometry.x.size * geometry.channels  # pyright: ignore[reportAttributeAccessIssue]
     return {
         "lanes": lanes,
         "fma": int(facts.fma),
@@ -83,7 +83,7 @@ def _geometry(kernel: Contraction) -> Geometry:
 def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
     geometry = _geometry(kernel)
     root = kernel.root
-    x, weight = emit.flat(buffers[kernel.source(root.input)]), emit.flat(buffers[root.weight])
+    x, weight = emit.flat(buffers[kernel.source(root.input)]), emit.flat(buffers[root.weight])  # pyright: ignore[reportAttributeAccessIssue]
     depth, nr, arithmetic = geometry.depth, parameters["nr"], Arithmetic.of(parameters)
     pixel = geometry.x.stride * geometry.channels  # elements between neighbours of a tile
     step = geometry.x.dilation * geometry.channels  # elements between taps
@@ -106,7 +106,7 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
             sums = span(tile, sums, s, at, weights)
         return sums
 
-    result = Result.of(kernel, buffers, root.bias, kernel.out.shape)
+    result = Result.of(kernel, buffers, root.bias, each_axis(kernel.out.rank))  # pyright: ignore[reportAttributeAccessIssue]
     Sweep(geometry, geometry.group, parameters, result, taps).emit()
 
 

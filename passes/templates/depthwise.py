@@ -15,7 +15,7 @@ from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template
 from aiopt.passes.templates.blocking import split
 from aiopt.passes.templates.emit import Index
-from aiopt.passes.templates.epilogue import Registers, Result, Tile
+from aiopt.passes.templates.epilogue import Registers, Result, Tile, each_axis
 from aiopt.passes.templates.geometry import Geometry, Span, is_depthwise, read_geometry
 from aiopt.passes.templates.kernel import Contraction
 from aiopt.passes.templates.sweep import BLOCKS, PIXELS, ROWS, Sweep, task_rows
@@ -66,7 +66,7 @@ def _geometry(kernel: Contraction) -> Geometry:
 
 def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
     geometry, root = _geometry(kernel), kernel.root
-    x, weight = emit.flat(buffers[kernel.source(root.input)]), emit.flat(buffers[root.weight])
+    x, weight = emit.flat(buffers[kernel.source(root.input)]), emit.flat(buffers[root.weight])  # pyright: ignore[reportAttributeAccessIssue]
     nr, fma = parameters["nr"], bool(parameters["fma"])
 
     def taps(tile: Tile, sums: Registers, spans: tuple[Span, ...], at: Index, weights: Index) -> Registers:
@@ -82,7 +82,7 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
                     totals[place] = emit.multiply_add(element, loaded[tap], totals[place], fma)
         return totals
 
-    result = Result.of(kernel, buffers, root.bias, kernel.out.shape)
+    result = Result.of(kernel, buffers, root.bias, each_axis(kernel.out.rank))  # pyright: ignore[reportAttributeAccessIssue]
     Sweep(geometry, 1, parameters, result, taps).emit()
 
 

@@ -58,8 +58,8 @@ def row_major(shape: Sequence[int]) -> list[int]:
 
 def flat(buffer: ir.Value) -> ir.Value:
     """A dense buffer as one of rank 1."""
-    size = prod(buffer.type.shape)
-    kind = ir.MemRefType.get([size], buffer.type.element_type)
+    size = prod(buffer.type.shape)  # pyright: ignore[reportAttributeAccessIssue]
+    kind = ir.MemRefType.get([size], buffer.type.element_type)  # pyright: ignore[reportAttributeAccessIssue]
     return (
         buffer if kind == buffer.type else memref.ReinterpretCastOp(kind, buffer, [], [], [], [0], [size], [1]).result
     )
@@ -89,7 +89,7 @@ def branch(condition: ir.Value, yes: Side, no: Side | None = None, kinds: Sequen
     """An scf.if that gives values of these types; without `no` it gives none."""
     op = scf.IfOp(condition, list(kinds), has_else=no is not None)
     for block, side in ((op.then_block, yes), *(((op.else_block, no),) if no is not None else ())):
-        with ir.InsertionPoint(block):
+        with ir.InsertionPoint(block):  # pyright: ignore[reportArgumentType, reportCallIssue]
             scf.YieldOp(list(side()))
     return list(op.results)
 
@@ -158,7 +158,7 @@ def zeros(chunk: Chunk) -> ir.Value:
 
 def load(buffer: ir.Value, position: Index, chunk: Chunk) -> ir.Value:
     """The valid lanes of a chunk from a flat buffer, as f32, zeros in the others."""
-    element = buffer.type.element_type
+    element = buffer.type.element_type  # pyright: ignore[reportAttributeAccessIssue]
     if chunk.valid == chunk.lanes:
         kind = ir.VectorType.get([chunk.lanes], element)
         return _widened(vector.LoadOp(kind, buffer, [index(add(position, chunk.offset))]).result, chunk.kind)
@@ -173,7 +173,7 @@ def load(buffer: ir.Value, position: Index, chunk: Chunk) -> ir.Value:
 def store(value: ir.Value, buffer: ir.Value, position: Index, chunk: Chunk) -> None:
     """Write the valid lanes of a chunk to a flat buffer, rounded to its type. In pieces where some are not valid:
     masked stores are slow."""
-    element = buffer.type.element_type
+    element = buffer.type.element_type  # pyright: ignore[reportAttributeAccessIssue]
     if not isinstance(element, ir.F32Type):
         value = arith.truncf(ir.VectorType.get([chunk.lanes], element), value)
     if chunk.valid == chunk.lanes:
@@ -191,7 +191,7 @@ def load_scalar(buffer: ir.Value, position: Index, kind: ir.VectorType) -> ir.Va
     A bf16 goes to both halves of each lane, of which the lower one is cleared: two instructions, where extending it
     first takes four.
     """
-    if isinstance(buffer.type.element_type, ir.BF16Type):
+    if isinstance(buffer.type.element_type, ir.BF16Type):  # pyright: ignore[reportAttributeAccessIssue]
         (lanes,), half, word = kind.shape, ir.IntegerType.get_signless(16), ir.IntegerType.get_signless(32)
         bits = arith.bitcast(half, memref.LoadOp(buffer, [index(position)]).result)
         halves = vector.BroadcastOp(ir.VectorType.get([2 * lanes], half), bits).result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from mlir import ir
 
@@ -17,6 +18,7 @@ from aiopt.passes.templates.emit import Chunk, Index
 from aiopt.passes.templates.kernel import Contraction
 
 Registers = list[ir.Value]  # a tile's accumulators, row by row
+Axes = Sequence[Sequence[int]]  # neighbouring axes of a result that the loops see as one, for each axis of the loops
 
 
 @dataclass(frozen=True)
@@ -85,18 +87,16 @@ class Result:
     sides: dict[ir.Value, Grid]
 
     @staticmethod
-    def of(kernel: Contraction, buffers: Buffers, bias: ir.Value | None, out: Sequence[int]) -> Result:
-        """out: the result's shape as the loops see it, with leading axes that may have been made one."""
-        shape = kernel.out.shape
-        fold = len(shape) - len(out)
+    def of(kernel: Contraction, buffers: Buffers, bias: ir.Value | None, axes: Axes) -> Result:
+        """axes: which axes of the result each axis of the loops joins; `folds` has said that this can be done."""
+        out = join(kernel.out.shape, axes)
 
-        def folded(value: ir.Value) -> list[int]:
-            full = [1] * (len(shape) - type_of(value).rank) + list(type_of(value).shape)
-            rows = 1 if all(size == 1 for size in full[: fold + 1]) else out[0]
-            return full if not fold else [rows, *full[fold + 1 :]]
+        def grid(value: ir.Value, shape: Sequence[int]) -> Grid:
+            full = [1] * (kernel.out.rank - len(shape)) + list(shape)
+            return Grid.of(buffers[kernel.source(value)], join(full, axes), out)
 
-        sides = {value: Grid.of(buffers[value], folded(value), out) for value in kernel.side_operands()}
-        start = None if bias is None else Grid.of(buffers[bias], type_of(bias).shape, out)
+        sides = {value: grid(value, type_of(value).shape) for value in kernel.side_operands()}
+        start = None if bias is None else grid(bias, _bias_shape(kernel, bias))
         return Result(kernel, Grid.of(buffers[kernel.result], out, out), start, sides)
 
     def begin(self, tile: Tile, first: ir.Value | bool) -> Registers:
@@ -136,22 +136,40 @@ class Result:
         destination = Window.of(self.destination, tile)
         windows = {value: Window.of(grid, tile) for value, grid in self.sides.items()}
         for register, (row, chunk) in zip(registers, tile.cells(), strict=True):
-            values = {self.kernel.root.operation.results[0]: register}
+            values: dict[ir.Value, ir.Value] = {self.kernel.root.operation.results[0]: register}
             for op in self.kernel.epilogue:
                 operands = [_operand(v, values, windows, row, chunk) for v in op.operation.operands]
                 values[op.operation.results[0]] = _expression(op)(*operands)
             destination.store(values[self.kernel.result], row, chunk)
 
 
-def folds(kernel: Contraction) -> bool:
-    """True if the leading axes of the result and all operands of the epilogue can be taken as one."""
-    lead = kernel.out.shape[:-1]
+def join(shape: Sequence[int], axes: Axes) -> list[int]:
+    """The shape of the full rank with these axes made one each."""
+    return [prod(shape[axis] for axis in joined) for joined in axes]
+
+
+def each_axis(rank: int) -> Axes:
+    """No axes joined."""
+    return [[axis] for axis in range(rank)]
+
+
+def folds(kernel: Contraction, axes: Axes) -> bool:
+    """True if the result and all operands of the epilogue can be taken with these axes made one each."""
+    out = kernel.out.shape
 
     def fits(value: ir.Value) -> bool:
-        shape = type_of(value).shape[:-1]
-        return all(size == 1 for size in shape) or shape == lead
+        full = [1] * (len(out) - type_of(value).rank) + list(type_of(value).shape)
+        own = [[full[axis] for axis in joined] for joined in axes]
+        whole = [[out[axis] for axis in joined] for joined in axes]
+        return all(set(sizes) == {1} or sizes == result for sizes, result in zip(own, whole, strict=True))
 
     return all(fits(value) for value in kernel.side_operands())
+
+
+def _bias_shape(kernel: Contraction, bias: ir.Value) -> list[int]:
+    """[filters] as it broadcasts to a convolution's result."""
+    is_first = isinstance(kernel.root, ai.ConvOp) and kernel.root.layout is None
+    return [*type_of(bias).shape, *[1] * (kernel.out.rank - 2 if is_first else 0)]
 
 
 def _operand(

@@ -30,7 +30,7 @@ class Contraction:
 
     root: ai.MatMulOp | ai.ConvOp
     epilogue: tuple[Operation, ...]
-    packable: bool  # the weight (rhs) is packed, or its value is known wherever the kernel is called
+    packable: bool  # the weight (rhs) is packed, or can be: its value is known wherever the kernel is called
     loads: frozenset[ir.Value] = frozenset()  # operands of the root that are casts of arguments
 
     def source(self, operand: ir.Value) -> ir.Value:
@@ -67,6 +67,15 @@ def weight_of(root: ai.MatMulOp | ai.ConvOp) -> ir.Value:
     return root.rhs if isinstance(root, ai.MatMulOp) else root.weight
 
 
+def is_pointwise(op: ai.ConvOp) -> bool:
+    """A dense convolution that looks at one pixel for each pixel of its result, which has as many."""
+    if op.group.value != 1:
+        return False
+    shape = type_of(op.weight).shape
+    kernel = shape[1:-2] if op.pack is not None else shape[2:]
+    return all(size == 1 for size in [*kernel, *op.strides]) and not any(op.pads)
+
+
 def is_root(op: Operation) -> bool:
     """True if it is a contraction that templates are for (whether there is one depends on its shapes, too)."""
     return isinstance(op, (ai.MatMulOp, ai.ConvOp)) and str(op.acc.value) == ACCUMULATOR
@@ -100,11 +109,17 @@ def read_contraction(function: func.FuncOp, known: frozenset[int]) -> Contractio
     epilogue = tuple(op for op in after if isinstance(op, Operation))
     weight = weight_of(root)
     is_known = isinstance(weight, ir.BlockArgument) and _is_single_use(weight) and weight.arg_number in known
-    found = Contraction(root, epilogue, root.pack is not None or is_known, loads)
+    packable = root.pack is not None or (_takes_packed(root) and is_known)
+    found = Contraction(root, epilogue, packable, loads)
     if len(epilogue) != len(after) or not all(_is_pointwise(op, found.out) for op in epilogue):
         return None
     end = function.entry_block.operations[len(function.entry_block.operations) - 1]
     return found if list(end.operands) == [found.result] else None
+
+
+def _takes_packed(root: ai.MatMulOp | ai.ConvOp) -> bool:
+    """With channels first, vectors are of pixels: weights are read an element at a time, as they are."""
+    return isinstance(root, ai.MatMulOp) or root.layout is not None
 
 
 def _is_single_use(value: ir.Value) -> bool:

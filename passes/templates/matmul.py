@@ -18,15 +18,18 @@ from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template
 from aiopt.passes.templates.blocking import choose_block, cut, register_blocks
 from aiopt.passes.templates.emit import Index
-from aiopt.passes.templates.epilogue import Result, Tile, folds
-from aiopt.passes.templates.kernel import Contraction
+from aiopt.passes.templates.epilogue import Axes, Result, Tile, each_axis, folds
+from aiopt.passes.templates.kernel import Contraction, is_pointwise
 from aiopt.passes.templates.pairs import sums_pairs
 from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
 from aiopt.support.errors import CompileError
+from aiopt.support.types import TensorType
 
 _TASKS_PER_CORE = 4
 # The part of the L2 cache for a panel. Were it small enough for L1, sums would pass through memory more often: slower.
 _PANEL_PART = 8
+# Steps of a panel whose columns are not packed: each reads a line from elsewhere, and more of them fall out of L1.
+_STRIDED_STEPS = 128
 
 
 @dataclass(frozen=True)
@@ -42,39 +45,47 @@ class _Product:
     lhs_strides: list[int]
     rhs_strides: list[int]
     bias: ir.Value | None
-
-    @property
-    def shape(self) -> list[int]:
-        return [*self.batch, self.m, self.n]
+    axes: Axes  # of the kernel's result
 
 
-def is_pointwise(root: ai.MatMulOp | ai.ConvOp) -> bool:
-    """A dense convolution that looks at one pixel for each pixel of its result."""
-    if not isinstance(root, ai.ConvOp) or root.layout is None or root.group.value != 1:
+def covers_pointwise(kernel: Contraction) -> bool:
+    """True for a pointwise convolution that is a matrix product: of pixels and filters, or the other way round.
+
+    With channels last the pixels of all images are rows, and the filters columns, packed. With channels first filters
+    are rows, and the pixels of an image columns.
+    """
+    root = kernel.root
+    if (
+        not isinstance(root, ai.ConvOp)
+        or not is_pointwise(root)
+        or not folds(kernel, _conv_axes(kernel.out.rank, root))
+    ):
         return False
-    kernel = type_of(root.weight).shape[1:-2] if root.pack is not None else type_of(root.weight).shape[2:]
-    return all(size == 1 for size in [*kernel, *root.strides]) and not any(root.pads)
+    return kernel.packable if root.layout is not None else root.pack is None
+
+
+def _conv_axes(rank: int, root: ai.ConvOp) -> Axes:
+    """The axes of a pointwise convolution's result: pixels are one."""
+    return [range(rank - 1), [rank - 1]] if root.layout is not None else [[0], [1], range(2, rank)]
 
 
 def _matches(kernel: Contraction) -> bool:
     root = kernel.root
     if kernel.out.size == 0:
         return False
-    if isinstance(root, ai.MatMulOp):
-        return type_of(root.lhs).shape[-1] > 0
-    return is_pointwise(root) and kernel.packable and folds(kernel)
+    return type_of(root.lhs).shape[-1] > 0 if isinstance(root, ai.MatMulOp) else covers_pointwise(kernel)
 
 
 def _read(kernel: Contraction) -> _Product:
     root, out = kernel.root, kernel.out
-    *lead, m, n = out.shape
     if isinstance(root, ai.ConvOp):
-        pixels, channels = prod(out.shape[:-1]), type_of(root.input).shape[-1]
-        return _Product((), pixels, channels, out.shape[-1], root.input, root.weight, [], [], root.bias)
+        return _read_conv(root, out)
+    *lead, m, n = out.shape
     lhs, rhs = type_of(root.lhs), type_of(root.rhs)
     trailing = 2 if root.pack is None else 3  # axes of a packed rhs: blocks, k, columns of a block
-    if prod(rhs.shape[:-trailing]) == 1 and list(lhs.shape[:-2]) == lead and folds(kernel):
-        return _Product((), prod(lead) * m, lhs.shape[-1], n, root.lhs, root.rhs, [], [], None)
+    rows: Axes = [range(out.rank - 1), [out.rank - 1]]
+    if prod(rhs.shape[:-trailing]) == 1 and list(lhs.shape[:-2]) == lead and folds(kernel, rows):
+        return _Product((), prod(lead) * m, lhs.shape[-1], n, root.lhs, root.rhs, [], [], None, rows)
     return _Product(
         tuple(lead),
         m,
@@ -85,7 +96,19 @@ def _read(kernel: Contraction) -> _Product:
         _batch_strides(lhs.shape, 2, len(lead)),
         _batch_strides(rhs.shape, trailing, len(lead)),
         None,
+        each_axis(out.rank),
     )
+
+
+def _read_conv(root: ai.ConvOp, out: TensorType) -> _Product:
+    axes, image = _conv_axes(out.rank, root), type_of(root.input)
+    if root.layout is not None:
+        pixels, channels = prod(out.shape[:-1]), image.shape[-1]
+        return _Product((), pixels, channels, out.shape[-1], root.input, root.weight, [], [], root.bias, axes)
+    images, channels = image.shape[:2]
+    pixels, filters = prod(out.shape[2:]), out.shape[1]
+    strides = [0], [channels * pixels]
+    return _Product((images,), filters, channels, pixels, root.weight, root.input, *strides, root.bias, axes)
 
 
 def _batch_strides(shape: Sequence[int], trailing: int, rank: int) -> list[int]:
@@ -103,7 +126,10 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     block = choose_block(lambda rows: cut(product.m, rows), product.n, facts.registers, lanes, vectors)
     mr, nr = block.rows, block.vectors * lanes
     reused = product.m > 2 * mr
-    limit = facts.l2_bytes // _PANEL_PART // (4 * nr) if reused and not kernel.has_low_result else product.k
+    limit = product.k
+    if reused and not kernel.has_low_result:
+        limit = facts.l2_bytes // _PANEL_PART // (4 * nr)
+        limit = limit if kernel.packable else min(limit, _STRIDED_STEPS)
     kc = -(-product.k // -(-product.k // max(limit, 1)))
     kc = min(kc + kc % 2, product.k)
     tiles, panels = -(-product.m // mr), -(-product.n // nr)
@@ -225,7 +251,7 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
         raise CompileError(
             f"the template 'matmul' keeps sums in a {type_of(kernel.result)} result: kc must be {product.k}"
         )
-    result = Result.of(kernel, buffers, product.bias, product.shape)
+    result = Result.of(kernel, buffers, product.bias, product.axes)
     lhs, rhs = (emit.flat(buffers[kernel.source(operand)]) for operand in (product.lhs, product.rhs))
     emitter = _Emitter(product, parameters, result, lhs, rhs, kernel.root.pack is not None)
     columns, rows = parameters["panels"] * parameters["nr"], parameters["tiles"] * parameters["mr"]

@@ -35,15 +35,16 @@ class PackWeights(Pass):
     name: ClassVar[str] = "ai-pack-weights"
     requires: ClassVar[Level | None] = Level.KERNELS
 
-    def run(self, unit: Unit) -> None:
-        known, sites = known_arguments(unit), calls(unit)
+    def run(self, unit: Unit) -> bool:
+        known, sites, changed = known_arguments(unit), calls(unit), False
         for function in functions(unit.module):
             choice = read_choice(function)
             name = function.name.value
             kernel = read_contraction(function, known.get(name, frozenset())) if choice is not None else None
             if choice is not None and kernel is not None and kernel.packable and kernel.root.pack is None:
                 _pack(function, kernel.root, choice[1], sites[name], unit)
-        erase_dead(unit.module)
+                changed = True
+        return erase_dead(unit.module) > 0 or changed
 
 
 def _pack(
@@ -59,12 +60,12 @@ def _pack(
         site.operation.operands[argument.arg_number] = make_constant(
             unit, packed, hint, site.location, ir.InsertionPoint(site)
         )
-    kind = to_ir(TensorType.of(packed))
+    kind = to_ir(TensorType.of(packed))  # pyright: ignore[reportPossiblyUnboundVariable]
     argument.set_type(kind)
     inputs = [value.type for value in function.arguments]
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, function.type.results))
     count = "columns" if isinstance(root, ai.MatMulOp) else "filters"
-    for key, value in (("pack", pack), (count, total), *([("interleave", 2)] if pairs else [])):
+    for key, value in (("pack", pack), (count, total), *([("interleave", 2)] if pairs else [])):  # pyright: ignore[reportPossiblyUnboundVariable]
         root.operation.attributes[key] = to_attribute(type(root).attribute_slots[key].kind, value)
 
 

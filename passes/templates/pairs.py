@@ -33,7 +33,7 @@ def sums_pairs(kernel: Contraction, facts: Facts, lanes: int) -> bool:
 
 def load_row_pair(buffer: ir.Value, position: Index, chunk: Chunk) -> ir.Value:
     """Two elements of a flat buffer in all lanes, rounded to bf16 where the buffer has f32."""
-    pair = ir.VectorType.get([2], buffer.type.element_type)
+    pair = ir.VectorType.get([2], buffer.type.element_type)  # pyright: ignore[reportAttributeAccessIssue]
     loaded = vector.LoadOp(pair, buffer, [emit.index(position)]).result
     low = ir.VectorType.get([2], ir.BF16Type.get())
     rounded = loaded if pair == low else arith.truncf(low, loaded)

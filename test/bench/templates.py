@@ -66,6 +66,17 @@ def conv(size: int, channels: int, filters: int, taps: int, stride: int, group: 
     return Case(name, build, (1, size, size, channels), [(filters, depth, taps, taps), (filters,)], flops)
 
 
+def pointwise(size: int, channels: int, filters: int) -> Case:
+    """pointwise conv + bias + relu on a square image with channels first."""
+
+    def build(x: ir.Value, w: ir.Value, b: ir.Value) -> ir.Value:
+        return ai.ReluOp(ai.ConvOp(x, w, b).out).out
+
+    flops = 2 * size * size * filters * channels
+    shapes = [(filters, channels, 1, 1), (filters,)]
+    return Case(f"pointwise {channels}x{size}x{size} -> {filters}", build, (1, channels, size, size), shapes, flops)
+
+
 CASES = [
     matmul(512, 512, 512), matmul(768, 768, 768), matmul(1024, 1024, 1024), matmul(128, 384, 1536),
     matmul(1, 2048, 1000),
@@ -78,6 +89,10 @@ CASES = [
     conv(14, 256, 256, 3, 1), conv(14, 256, 1024, 1, 1), conv(14, 1024, 256, 1, 1),
     conv(14, 1024, 512, 1, 1), conv(14, 512, 512, 3, 2), conv(14, 1024, 2048, 1, 2),
     conv(7, 512, 512, 3, 1), conv(7, 512, 2048, 1, 1), conv(7, 2048, 512, 1, 1),
+    pointwise(56, 64, 64), pointwise(56, 64, 256), pointwise(56, 256, 64), pointwise(56, 256, 128),
+    pointwise(28, 128, 512), pointwise(28, 512, 128), pointwise(28, 512, 256),
+    pointwise(14, 256, 1024), pointwise(14, 1024, 256), pointwise(14, 1024, 512),
+    pointwise(7, 512, 2048), pointwise(7, 2048, 512),
     # MobileNet, ResNeXt
     conv(112, 32, 32, 3, 1, 32), conv(56, 128, 128, 3, 2, 128), conv(14, 512, 512, 3, 1, 512),
     conv(28, 120, 120, 5, 1, 120),

@@ -95,7 +95,7 @@ def load_irdl(path: str, context: ir.Context) -> None:
     from mlir.dialects import irdl
 
     with context, ir.Location.unknown():
-        irdl.load_dialects(parse_file(path, context))
+        irdl.load_dialects(parse_file(path, context))  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def check_output(path: str) -> None:

@@ -146,7 +146,7 @@ class Command:
             else:
                 self.expected.process(_place(str(error), self.input.name), "error", str(error))
         finally:
-            handler.detach()
+            handler.detach()  # pyright: ignore[reportAttributeAccessIssue]
         return result, good or self.expected is not None
 
     def _context(self) -> ir.Context:

@@ -41,8 +41,8 @@ def constant(value: float | int, element: ir.Type) -> Scalar:
     """A constant of an element type; of a vector type, all its elements equal."""
     if isinstance(element, ir.VectorType):
         splat = ir.DenseElementsAttr.get_splat(element, _attribute(value, element.element_type))
-        return arith.ConstantOp(element, splat).result
-    return arith.ConstantOp(element, _attribute(value, element)).result
+        return arith.ConstantOp(element, splat).result  # pyright: ignore[reportArgumentType]
+    return arith.ConstantOp(element, _attribute(value, element)).result  # pyright: ignore[reportArgumentType]
 
 
 def _attribute(value: float | int, element: ir.Type) -> ir.Attribute:
@@ -89,7 +89,7 @@ def generic(
 
     Where an operand has no elements the nest has no iterations: the result is `init`, and there is no op.
     """
-    if any(0 in value.type.shape for value, _ in [*inputs, init]):
+    if any(0 in value.type.shape for value, _ in [*inputs, init]):  # pyright: ignore[reportAttributeAccessIssue]
         return init[0]
     count = len(iterators)
     maps = [ir.AffineMap.get(count, 0, list(exprs)) for _, exprs in [*inputs, init]]
@@ -101,7 +101,7 @@ def generic(
         ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps]),
         ir.ArrayAttr.get(kinds),
     )
-    elements = [value.type.element_type for value, _ in [*inputs, init]]
+    elements = [value.type.element_type for value, _ in [*inputs, init]]  # pyright: ignore[reportAttributeAccessIssue]
     block = op.regions[0].blocks.append(*elements, arg_locs=[ir.Location.unknown()] * len(elements))
     with ir.InsertionPoint(block):
         linalg.YieldOp([body(*block.arguments)])

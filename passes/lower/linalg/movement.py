@@ -87,7 +87,7 @@ def _lower_pad(op: ai.PadOp, x: Operand, value: Operand | None) -> ir.Value:
     if op.mode.value != "constant":
         return _padded(x, low, list(op.high), op.mode.value, out)
     if value is None or value.splat is not None:
-        frame = filled(out, 0 if value is None else value.splat)
+        frame = filled(out, 0 if value is None else value.splat)  # pyright: ignore[reportArgumentType]
     else:
         frame = linalg.fill(tensor.ExtractOp(value.value, []).result, outs=[empty(out)])
     if x.type.size == 0:

@@ -101,4 +101,4 @@ def splat_operand(value: ir.Value) -> Operand | None:
     attribute = owner.opview.value
     if not isinstance(attribute, ir.DenseElementsAttr) or not attribute.is_splat:
         return None
-    return Operand(type_of(value), None, attribute.get_splat_value().value)
+    return Operand(type_of(value), None, attribute.get_splat_value().value)  # pyright: ignore[reportAttributeAccessIssue]

@@ -55,7 +55,7 @@ def carried(
         ir.ArrayAttr.get([ir.AffineMapAttr.get(ir.AffineMap.get(out.rank, 0, exprs)) for exprs in maps]),
         ir.ArrayAttr.get([ir.Attribute.parse(f"#linalg.iterator_type<{kind}>") for kind in kinds]),
     )
-    elements = [value.type.element_type for value in (*inputs, *inits)]
+    elements = [value.type.element_type for value in (*inputs, *inits)]  # pyright: ignore[reportAttributeAccessIssue]
     block = nest.regions[0].blocks.append(*elements, arg_locs=[ir.Location.unknown()] * len(elements))
     with ir.InsertionPoint(block):
         *values, _, last = block.arguments

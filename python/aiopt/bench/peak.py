@@ -9,7 +9,7 @@ from mlir import ir
 
 from aiopt.passes import pipeline
 from aiopt.passes.unit import Unit
-from aiopt.runtime.net import CompiledNet
+from aiopt.runtime.base import Net
 from aiopt.support.kernel_cache import KernelCache
 from aiopt.support.weights import WeightStore
 from aiopt.targets import find_target
@@ -28,7 +28,7 @@ def fma_peak() -> float:
     return 2 * lanes * _VECTORS * _STEPS / least_seconds(net, {"x": np.full(lanes, 1e-3, np.float32)}, 0.3)
 
 
-def least_seconds(net: CompiledNet, inputs: dict[str, np.ndarray], budget: float) -> float:
+def least_seconds(net: Net, inputs: dict[str, np.ndarray], budget: float) -> float:
     """The least CPU time of a run among those that fit in `budget` seconds (at least three)."""
     least, spent, runs = float("inf"), 0.0, 0
     while spent < budget or runs < 3:

@@ -126,7 +126,7 @@ def run_calls(plan: Plan, kernels: Kernels, results: Sequence[int], inputs: Mapp
 def _lower(module: ir.Module, passes: Sequence[str]) -> None:
     try:
         PassManager.parse(f"builtin.module({','.join(passes)})").run(module.operation)
-    except ir.MLIRError as error:
+    except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
         raise CompileError(f"the kernels cannot be run: {error}") from error
 
 

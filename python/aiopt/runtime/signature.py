@@ -34,9 +34,9 @@ def read_types(infos: Any, count: int) -> dict[str, TensorType]:
     return types
 
 
-def describe(types: Mapping[str, TensorType]) -> str:
-    """`x: 1x3xf32, y: 2xi64`, or `nothing`"""
-    return ", ".join(f"{name}: {type_}" for name, type_ in types.items()) or "nothing"
+def describe(types: Mapping[str, TensorType | None]) -> str:
+    """`x: 1x3xf32, y: 2xi64`, or `nothing`; None is what has no such type."""
+    return ", ".join(f"{name}: {type_ or 'anything'}" for name, type_ in types.items()) or "nothing"
 
 
 def new_array(type_: TensorType) -> tuple[np.ndarray, int]:

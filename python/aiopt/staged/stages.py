@@ -166,8 +166,9 @@ def _run_stage(stage: Stage, values: Values, clock: Clock | None) -> None:
     values.update({name: values[source] for name, source in stage.aliases.items()})
     if stage.net is not None:
         inputs = {name: values[name] for name in stage.net.inputs}
-        for kernel, seconds in stage.net.profile(inputs) if clock is not None else ():
-            clock(kernel, seconds)
+        if clock is not None:
+            for kernel, seconds in stage.net.profile(inputs):
+                clock(kernel, seconds)
         values.update(stage.net.run(inputs))
     for step in stage.hosted:
         start = time.perf_counter()

@@ -14,7 +14,7 @@ def whole_number(name: str, value: Any, least: int, most: int | None = None) -> 
     bounds = f"at least {least}" if most is None else f"from {least} to {most}"
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise OptionError(f"{name} must be a whole number {bounds.replace('at', 'of at')}, not {value!r}")
-    if value < least or (most is not None and value > most):
+    if value < least or (most is not None and value > most):  # pyright: ignore[reportOperatorIssue]
         raise OptionError(f"{name} must be {bounds}, not {value}")
     return int(value)
 

@@ -122,4 +122,4 @@ def _umask() -> int:
 
 def _digest(array: np.ndarray) -> str:
     head = f"{array.dtype.str}{array.shape}".encode()
-    return hashlib.blake2b(memoryview(array.reshape(-1).view(np.uint8)), key=head[:64], digest_size=16).hexdigest()
+    return hashlib.blake2b(memoryview(array.reshape(-1).view(np.uint8)), key=head[:64], digest_size=16).hexdigest()  # pyright: ignore[reportArgumentType]

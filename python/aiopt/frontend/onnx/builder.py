@@ -104,7 +104,7 @@ def _check_elements(op: type[Operation], operands: Sequence[Operand]) -> None:
 
 
 def _check_element(op: type[Operation], slot: Slot, value: Value) -> None:
-    if value.element not in slot.constraint.elements:
+    if value.element not in slot.constraint.elements:  # pyright: ignore[reportAttributeAccessIssue]
         raise UnsupportedError(f"{op.OPERATION_NAME} takes {slot.constraint.text} as {slot.name}, not {value.type}")
 
 

@@ -26,7 +26,7 @@ class AnnotateLoops(Pass):
     name: ClassVar[str] = "cpu-annotate-loops"
     requires: ClassVar[Level | None] = Level.CPU
 
-    def run(self, unit: Unit) -> None:
+    def run(self, unit: Unit) -> bool:
         found: list[ir.Operation] = []
 
         def visit(op: ir.Operation) -> ir.WalkResult:
@@ -38,3 +38,4 @@ class AnnotateLoops(Pass):
         for op in found:
             op.attributes[_INHERENT] = op.attributes[_DISCARDABLE]
             del op.attributes[_DISCARDABLE]
+        return bool(found)

@@ -20,9 +20,9 @@ from aiopt.support.installed import wheel_identity
 from aiopt.support.kernel_cache import KernelCache
 from aiopt.support.target import TargetRecord
 from aiopt.targets.cpu import llvmc
-from aiopt.targets.cpu.llvmc import PASSES, compile_llvm_ir, flags
+from aiopt.targets.cpu.llvmc import compile_llvm_ir, flags
 from aiopt.targets.cpu.pipeline import CpuLowerPipeline
-from aiopt.targets.cpu.split import split_kernels
+from aiopt.targets.cpu.split import Part, split_kernels
 from aiopt.targets.cpu.symbols import rename_symbols
 
 
@@ -57,7 +57,7 @@ def converts_bf16(record: TargetRecord) -> bool:
 def to_llvm_ir(unit: Unit) -> str:
     """LLVM IR as text. Raises CompileError if the module is not at level LLVM."""
     _check_level(unit)
-    return llvm.translate_module_to_llvmir(unit.module.operation)
+    return llvm.translate_module_to_llvmir(unit.module.operation)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def to_objects(unit: Unit, record: TargetRecord, kernels: KernelCache) -> list[bytes]:
@@ -68,15 +68,19 @@ def to_objects(unit: Unit, record: TargetRecord, kernels: KernelCache) -> list[b
     _check_level(unit)
     with ThreadPoolExecutor(max(1, record.cores)) as pool:
         parts = [
-            (pool.submit(_part_object, llvm.translate_module_to_llvmir(part.module.operation), record, kernels), part)
-            for part in split_kernels(unit.module)
+            (pool.submit(_part_object, _translate(part), part.is_template, record, kernels), part)
+            for part in reversed(split_kernels(unit.module))  # the entry last: a kernel takes longer
         ]
-        return [rename_symbols(code.result(), part.symbols) for code, part in parts]
+        return [rename_symbols(code.result(), part.symbols) for code, part in reversed(parts)]
 
 
-def _part_object(llvm_ir: str, record: TargetRecord, kernels: KernelCache) -> bytes:
-    facts = [llvm_ir, asdict(record), PASSES, flags(), _code_generator()]
-    return kernels.get_or_make(facts, lambda: to_object(llvm_ir, record))
+def _translate(part: Part) -> str:
+    return llvm.translate_module_to_llvmir(part.module.operation)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _part_object(llvm_ir: str, is_template: bool, record: TargetRecord, kernels: KernelCache) -> bytes:
+    facts = [llvm_ir, is_template, asdict(record), flags(), _code_generator()]
+    return kernels.get_or_make(facts, lambda: to_object(llvm_ir, record, is_template=is_template))
 
 
 @cache
@@ -93,9 +97,9 @@ def _check_level(unit: Unit) -> None:
     spec.check(unit.module, Level.LLVM)  # translating an op that is not lowered would crash
 
 
-def to_object(llvm_ir: str, record: TargetRecord) -> bytes:
-    """An ELF object, position independent, with `aiopt_<net>_run` and `aiopt_<net>_info`."""
-    return compile_llvm_ir(llvm_ir, record, "obj")
+def to_object(llvm_ir: str, record: TargetRecord, *, is_template: bool = False) -> bytes:
+    """An ELF object, position independent, of a whole net (with `aiopt_<net>_run` and `aiopt_<net>_info`) or a part."""
+    return compile_llvm_ir(llvm_ir, record, "obj", is_template=is_template)
 
 
 def to_assembly(llvm_ir: str, record: TargetRecord) -> str:

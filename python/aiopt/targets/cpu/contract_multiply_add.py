@@ -25,9 +25,9 @@ class ContractMultiplyAdd(Pass):
     name: ClassVar[str] = "cpu-contract-multiply-add"
     requires: ClassVar[Level | None] = Level.CPU
 
-    def run(self, unit: Unit) -> None:
-        for add in ops_named(unit.module.operation, "llvm.fadd"):
-            _contract(add)
+    def run(self, unit: Unit) -> bool:
+        contracted = [_contract(add) for add in ops_named(unit.module.operation, "llvm.fadd")]
+        return any(contracted)
 
 
 def _contract(add: ir.Operation) -> bool:

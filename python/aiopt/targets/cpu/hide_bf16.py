@@ -27,7 +27,7 @@ class HideBf16(Pass):
     name: ClassVar[str] = "cpu-hide-bf16"
     requires: ClassVar[Level | None] = Level.CPU
 
-    def run(self, unit: Unit) -> None:
+    def run(self, unit: Unit) -> bool:
         found: list[ir.Operation] = []
         known: dict[ir.Type, ir.Type | None] = {}
 
@@ -43,6 +43,7 @@ class HideBf16(Pass):
             if op.operands[0].type == op.results[0].type:
                 op.results[0].replace_all_uses_with(op.operands[0])
                 op.erase()
+        return any(hidden is not None for hidden in known.values())
 
 
 def _retype(op: ir.Operation, name: str, known: dict[ir.Type, ir.Type | None]) -> None:

@@ -11,11 +11,11 @@ from typing import ClassVar
 from mlir import ir
 from mlir.dialects import arith, func, scf
 
-from aiopt.dialects.ext import describe, operations
+from aiopt.dialects.ext import describe
 from aiopt.passes.base import Pass, functions
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
-from aiopt.passes.walk import ops_named
+from aiopt.passes.walk import all_ops, ops_named
 from aiopt.support.errors import CompileError
 from aiopt.targets.cpu.work import scalar_operations
 
@@ -122,10 +122,8 @@ def _read_space(loop: scf.ForallOp) -> _Space:
 
 def _needed(loop: scf.ForallOp) -> list[ir.Value]:
     """What the task needs from outside: buffers and values to compute again, each after what it is made of."""
-    body = loop.operation.regions[0].blocks[0]
-    inner = [op.operation for op in operations(loop)]
+    inner = all_ops(loop)
     defined = {argument for op in inner for r in op.regions for b in r.blocks for argument in b.arguments}
-    defined.update(body.arguments)
     defined.update(result for op in inner for result in op.results)
     found: dict[ir.Value, None] = {}
 
@@ -213,9 +211,8 @@ def _emit_body(loop: scf.ForallOp, space: _Space, inside: dict[ir.Value, ir.Valu
             position = arith.AddIOp(position, _constant(lower)).result
         argument.replace_all_uses_with(position)
     for op in list(body.operations)[:-1]:
-        _remap(op.operation, inside)
-        for inner in operations(op):
-            _remap(inner.operation, inside)
+        for inner in all_ops(op):
+            _remap(inner, inside)
         ir.InsertionPoint.current.insert(op.operation.detach_from_parent())
 
 

@@ -24,19 +24,23 @@ class RetypeEmptyBuffers(Pass):
     name: ClassVar[str] = "cpu-retype-empty-buffers"
     requires: ClassVar[Level | None] = Level.CPU
 
-    def run(self, unit: Unit) -> None:
+    def run(self, unit: Unit) -> bool:
+        changed = False
         for function in functions(unit.module):
             for op in ops_named(function, "memref.view"):
-                _retype(op.results[0])
-            if not function.is_external:
-                for argument in function.arguments:
-                    _retype(argument)
+                changed |= _retype(op.results[0])
+            retyped = [_retype(argument) for argument in function.arguments]
+            if any(retyped):
+                changed = True
                 kinds = [argument.type for argument in function.arguments]
                 kind = ir.FunctionType.get(kinds, function.type.results)
                 function.attributes["function_type"] = ir.TypeAttr.get(kind)
+        return changed
 
 
-def _retype(value: ir.Value) -> None:
+def _retype(value: ir.Value) -> bool:
     kind = value.type
-    if isinstance(kind, ir.MemRefType) and 0 in kind.shape[1:]:
-        value.set_type(ir.MemRefType.get([0, *(size or 1 for size in kind.shape[1:])], kind.element_type))
+    if not isinstance(kind, ir.MemRefType) or 0 not in kind.shape[1:]:
+        return False
+    value.set_type(ir.MemRefType.get([0, *(size or 1 for size in kind.shape[1:])], kind.element_type))
+    return True

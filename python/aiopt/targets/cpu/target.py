@@ -18,7 +18,7 @@ from aiopt.support.kernel_cache import KernelCache
 from aiopt.support.target import TargetRecord
 from aiopt.targets.base import BuiltPart, Device, Stage, Target
 from aiopt.targets.cpu.codegen import lower_pipeline, tensor_pipeline, to_assembly, to_llvm_ir, to_object, to_objects
-from aiopt.targets.cpu.llvmc import PASSES, flags
+from aiopt.targets.cpu.llvmc import PASSES, TEMPLATE_PASSES, flags
 from aiopt.targets.cpu.record import cpu_record
 from aiopt.targets.lowering import run_stages
 
@@ -52,7 +52,13 @@ class CpuTarget(Target, Device):
         return None  # it has a lowering or a reference for every op
 
     def facts(self) -> dict[str, Any]:
-        return {"name": self.name, "machine": asdict(self._record), "llvm_passes": PASSES, "flags": list(flags())}
+        return {
+            "name": self.name,
+            "machine": asdict(self._record),
+            "llvm_passes": PASSES,
+            "template_passes": TEMPLATE_PASSES,
+            "flags": list(flags()),
+        }
 
     def emit(self, unit: Unit, kind: str) -> bytes:
         llvm_ir = to_llvm_ir(unit)

@@ -89,7 +89,7 @@ def _read_product(op: ext.Operation, unit: Unit) -> Product:
         follower = only_user(result)
     relu = isinstance(follower, RELUS) and can_run(follower, unit) is None
     if relu:
-        result = follower.operation.results[0]
+        result = follower.operation.results[0]  # pyright: ignore[reportOptionalMemberAccess]
     return Product(op.operation.operands[0], right, bias, requantize, relu, result, op.location)
 
 

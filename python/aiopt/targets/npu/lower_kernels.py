@@ -46,7 +46,8 @@ class LowerKernels(FunctionPass):
             return
         name = function.name.value
         if any(
-            ir.FlatSymbolRefAttr(op.attributes["callee"]).value == name for op in ops_named(unit.module, "func.call")
+            ir.FlatSymbolRefAttr(op.attributes["callee"]).value == name
+            for op in ops_named(unit.module, "func.call")  # pyright: ignore[reportArgumentType]
         ):
             raise CompileError(
                 f"{self.name}: @{name} is called; programs are made from kernels in a module of their own"

@@ -133,7 +133,7 @@ def only_user(value: ir.Value) -> ir.OpView | None:
 def _cast(op: CastOp, unit: Unit | None) -> str | None:
     source = defining(op.input)
     exact = isinstance(source, MatMulIntegerOp) or (isinstance(source, AddOp) and type_of(source.out).element == "i32")
-    if not exact or can_run(source, unit) is not None or not has_one_use(op.input) or requantization(op) is None:
+    if not exact or can_run(source, unit) is not None or not has_one_use(op.input) or requantization(op) is None:  # pyright: ignore[reportArgumentType]
         return "it begins no requantization of a product that is used nowhere else"
     return None
 

@@ -16,6 +16,11 @@
 // A convolution of single pixels is a matrix product.
 // CHECK-LABEL: func.func private @conv_pointwise(
 // CHECK-SAME: name = "matmul"
+// With channels first, too, and with any weight.
+// CHECK-LABEL: func.func private @conv_pointwise_channels_first(
+// CHECK-SAME: name = "matmul"
+// CHECK-LABEL: func.func private @conv_pointwise_strided(
+// CHECK-SAME: ai.route = "structured"
 // Not covered: a weight that is not known, channels first, another element type, a root that is no contraction, an
 // epilogue with another shape or with a cast. A route that was set stays.
 // CHECK-LABEL: func.func private @conv_unknown_weight(
@@ -62,6 +67,14 @@ module attributes {ai.level = "kernels"} {
   func.func private @conv_pointwise(%x: tensor<1x9x9x4xf32>, %w: tensor<2x1x1x4x8xf32>) -> tensor<1x9x9x12xf32> attributes {ai.kernel, ai.ops = ["ai.conv"]} {
     %0 = "ai.conv"(%x, %w) {acc = f32, dilations = array<i64: 1, 1>, filters = 12 : i64, group = 1 : i64, layout = "channels_last", operandSegmentSizes = array<i32: 1, 1, 0>, pack = 8 : i64, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x9x9x4xf32>, tensor<2x1x1x4x8xf32>) -> tensor<1x9x9x12xf32>
     return %0 : tensor<1x9x9x12xf32>
+  }
+  func.func private @conv_pointwise_channels_first(%x: tensor<1x4x9x9xf32>, %w: tensor<12x4x1x1xf32>) -> tensor<1x12x9x9xf32> attributes {ai.kernel, ai.ops = ["ai.conv"]} {
+    %0 = "ai.conv"(%x, %w) {acc = f32, dilations = array<i64: 1, 1>, group = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 0>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x4x9x9xf32>, tensor<12x4x1x1xf32>) -> tensor<1x12x9x9xf32>
+    return %0 : tensor<1x12x9x9xf32>
+  }
+  func.func private @conv_pointwise_strided(%x: tensor<1x4x9x9xf32>, %w: tensor<12x4x1x1xf32>) -> tensor<1x12x5x5xf32> attributes {ai.kernel, ai.ops = ["ai.conv"]} {
+    %0 = "ai.conv"(%x, %w) {acc = f32, dilations = array<i64: 1, 1>, group = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 0>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 2, 2>} : (tensor<1x4x9x9xf32>, tensor<12x4x1x1xf32>) -> tensor<1x12x5x5xf32>
+    return %0 : tensor<1x12x5x5xf32>
   }
   func.func private @conv_unknown_weight(%x: tensor<1x9x9x4xf32>, %w: tensor<12x4x3x3xf32>) -> tensor<1x9x9x12xf32> attributes {ai.kernel, ai.ops = ["ai.conv"]} {
     %0 = "ai.conv"(%x, %w) {acc = f32, dilations = array<i64: 1, 1>, group = 1 : i64, layout = "channels_last", operandSegmentSizes = array<i32: 1, 1, 0>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>} : (tensor<1x9x9x4xf32>, tensor<12x4x3x3xf32>) -> tensor<1x9x9x12xf32>

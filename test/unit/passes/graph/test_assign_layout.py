@@ -189,6 +189,25 @@ def test_auto_takes_a_large_network_and_leaves_a_small_one() -> None:
             assert found == [taken, taken]
 
 
+@pytest.mark.parametrize(("size", "spatial"), [(1, (64, 64)), (1, (4096,)), (3, (64, 64))])
+def test_auto_moves_nothing_for_a_lone_pointwise_convolution(size: int, spatial: tuple[int, ...]) -> None:
+    """Its vectors can be of pixels; those of a larger window are of filters."""
+    with new_context(), ir.Location.unknown():
+        unit = _graph(lambda b, x: _conv(b, x, 64, size), (1, 64, *spatial))
+        pipeline.run(unit, "ai-assign-layout")
+        assert _moves(unit) == ({} if size == 1 else {"relayout": 2})
+
+
+def test_auto_moves_less_before_a_pointwise_convolution_than_after_it() -> None:
+    """Between layouts either goes; it stands where the smaller of its input and result is moved."""
+    with new_context(), ir.Location.unknown():
+        for filters, taken in ((8, False), (512, True)):
+            unit = _graph(lambda b, x, n=filters: _conv(b, _conv(b, x, n), 64, 3), (1, 64, 64, 64))
+            pipeline.run(unit, "ai-assign-layout")
+            found = [op.layout is not None for op in ext.operations(unit.module) if isinstance(op, ai.ConvOp)]
+            assert found == [taken, True]
+
+
 def test_a_matrix_without_values_keeps_its_rows() -> None:
     """Text without its weights: the activation moves instead."""
     with new_context(), ir.Location.unknown():

@@ -7,7 +7,7 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aiopt.passes.graph.layout_choice import Choices, move_cost, window_gain
+from aiopt.passes.graph.layout_choice import LANES, Choices, move_cost, pointwise_gain, window_gain
 from aiopt.passes.graph.min_cut import UNBOUNDED
 
 _COST = st.integers(0, 9)
@@ -74,3 +74,9 @@ def test_costs_tell_a_small_convolution_from_a_large_one():
     small, large = 2 * 4 * 64 * 27, 2 * 64 * 56 * 56 * 576
     assert window_gain(small) < 2 * move_cost(4 * 64 * 4)
     assert window_gain(large) > 2 * move_cost(64 * 56 * 56 * 4)
+
+
+def test_pointwise_gain_is_what_the_last_vector_leaves_unused() -> None:
+    assert pointwise_gain(10**9, 56 * 56) == 0
+    assert 0 < pointwise_gain(10**9, 7 * 7) < window_gain(10**9)
+    assert pointwise_gain(10**9, LANES - 1) < pointwise_gain(10**9, 1)

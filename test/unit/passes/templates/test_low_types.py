@@ -43,6 +43,10 @@ def _conv(pads: int, group: int = 1):
     return build
 
 
+def _pointwise_weights(low: str) -> list[np.ndarray]:
+    return [_low(low, 19, 24, 1, 1), _f32(19)]
+
+
 def _kernels(low: str) -> list[Kernel]:
     """Widths that fill no vector among them; biases of the type of the sums and of the operands."""
     return [
@@ -50,6 +54,7 @@ def _kernels(low: str) -> list[Kernel]:
         Kernel("matmul", _widened, [_low(low, 5, 600)], [_low(low, 600, 33), _f32(33)]),
         Kernel("matmul", lambda a, b: ai.MatMulOp(a, b).out, [_low(low, 2, 9, 16), _low(low, 2, 16, 21)]),
         Kernel("matmul", _conv(0), [_low(low, 1, 6, 7, 24)], [_low(low, 19, 24, 1, 1), _f32(19)]),
+        Kernel("matmul", lambda x, w, b: ai.ConvOp(x, w, b).out, [_low(low, 2, 24, 5, 7)], _pointwise_weights(low)),
         Kernel("conv", _conv(1), [_low(low, 1, 9, 11, 5)], [_low(low, 21, 5, 3, 3), _f32(21)]),
         Kernel("conv", _conv(1), [_low(low, 1, 6, 6, 8)], [_low(low, 8, 8, 3, 3), _low(low, 8)]),
         Kernel("depthwise", _conv(1, 13), [_low(low, 1, 8, 9, 13)], [_low(low, 13, 1, 3, 3), _f32(13)]),

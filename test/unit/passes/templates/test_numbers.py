@@ -175,6 +175,72 @@ def test_epilogues() -> None:
     )
 
 
+def _pointwise(
+    image: tuple[int, ...],
+    filters: int,
+    *sides: tuple[int, ...],
+    epilogue: Build = lambda y: y,
+    template: str = "matmul",
+    bias: bool = True,
+    known: bool = True,
+) -> Kernel:
+    """A pointwise convolution of images [n, c, *spatial]; its weight and bias may be inputs, too."""
+    weights = [
+        _normal(filters, image[1], *[1] * (len(image) - 2)),
+        *([_normal(filters)] if bias else []),
+    ]
+    others = [_normal(*side) for side in sides]
+
+    def build(x: ir.Value, *rest: ir.Value) -> ir.Value:
+        return epilogue(ai.ConvOp(x, *rest[len(others) :]).out, *rest[: len(others)])
+
+    inputs = [_normal(*image), *others]
+    return Kernel(template, build, inputs, weights) if known else Kernel(template, build, inputs + weights)
+
+
+@pytest.mark.parametrize("facts", [None, _SSE, _AVX512, "vector-bits=256 registers=16 fma=true l2-bytes=16384"])
+def test_pointwise_channels_first(facts: str | None) -> None:
+    """Vectors of pixels: as they fit, a few, one, of several images; sums in several parts."""
+    check(
+        [
+            _pointwise((1, 24, 8, 8), 40),
+            _pointwise((2, 300, 7, 7), 30),
+            _pointwise((3, 17, 5, 11), 19, bias=False),
+            _pointwise((1, 9, 1, 1), 12),
+            _pointwise((1, 1, 3, 40), 1),
+            _pointwise((2, 12, 50), 7),
+            _pointwise((1, 5, 3, 4, 5), 6),
+            _pointwise((2, 20, 6, 9), 15, known=False),
+        ],
+        facts,
+    )
+
+
+def test_epilogues_channels_first() -> None:
+    """Values per filter, per pixel and per element, scalars and constants; ragged pixels and filters."""
+    image = (2, 11, 5, 7)
+    check(
+        [
+            _pointwise(image, 19, (2, 19, 5, 7), epilogue=_residual),
+            _pointwise(image, 19, (19, 1, 1), epilogue=_gelu),
+            _pointwise(image, 19, (2, 19, 1, 1), epilogue=_scaled),
+            _pointwise(image, 19, (2, 1, 5, 7), epilogue=_scaled),
+            _pointwise(image, 19, (5, 7), epilogue=_scaled),
+            _pointwise(image, 19, (), epilogue=_scaled),
+            # Its pixels cannot be taken as one axis.
+            _pointwise(image, 19, (2, 1, 5, 1), epilogue=_scaled, template="structured"),
+        ]
+    )
+
+
+def test_nonfinite_pixels_stay_where_they_are() -> None:
+    """Lanes that are no pixels and pixels of the next image take no part."""
+    kernel = _pointwise((2, 4, 3, 3), 8, epilogue=lambda y: ai.ReluOp(y).out)
+    kernel.inputs[0][0, 3, 2, 2] = np.nan
+    kernel.inputs[0][1, 0, 0, 0] = np.inf
+    check([kernel])
+
+
 def test_nonfinite_and_padding() -> None:
     """Zeros around the image take no part, whatever is next to them in memory; NaN and infinity come through."""
     kernel = _conv((1, 6, 9, 4), 8, (3, 3), pads=(1, 1, 1, 1), epilogue=lambda y: ai.ReluOp(y).out)

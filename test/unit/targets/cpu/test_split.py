@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 
 import numpy as np
+import pytest
 from mlir.dialects import llvm
 
 from aiopt import driver
@@ -12,8 +13,10 @@ from aiopt.passes import io
 from aiopt.passes.lower.plan_memory import pack_weights
 from aiopt.runtime.net import CompiledNet
 from aiopt.support import libllvm
+from aiopt.support.errors import CompileError
 from aiopt.support.kernel_cache import KernelCache
 from aiopt.targets import find_target
+from aiopt.targets.cpu import llvmc
 from aiopt.targets.cpu.codegen import to_llvm_ir, to_object, to_objects
 from aiopt.targets.cpu.record import host
 from aiopt.targets.cpu.split import split_kernels
@@ -46,6 +49,35 @@ def test_objects_by_kernel_equal_one_object() -> None:
     ):
         for got, want in zip(apart(x), whole(x), strict=True):
             np.testing.assert_array_equal(got, want)
+
+
+TEMPLATES = b"""
+func.func @main(%x: tensor<40x70xf32>, %y: tensor<70x90xf32>) -> (tensor<40x90xf32>, tensor<40x70xf32>) {
+  %0 = "ai.matmul"(%x, %y) {acc = f32} : (tensor<40x70xf32>, tensor<70x90xf32>) -> tensor<40x90xf32>
+  %1 = "ai.sigmoid"(%0) : (tensor<40x90xf32>) -> tensor<40x90xf32>
+  %2 = "ai.softmax"(%x) {axis = 1 : i64} : (tensor<40x70xf32>) -> tensor<40x70xf32>
+  return %1, %2 : tensor<40x90xf32>, tensor<40x70xf32>
+}
+"""
+
+
+def test_templates_get_passes_of_their_own_and_compute_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    unit = driver.load_unit(TEMPLATES, io.new_context())
+    driver.lower(unit, find_target("cpu"))
+    assert [part.is_template for part in split_kernels(unit.module)] == [False, True, False]
+    weights = pack_weights(unit.module, unit.weights)
+    objects = to_objects(unit, host(), KernelCache())
+    random = np.random.default_rng(0)
+    x, y = (random.standard_normal(shape).astype(np.float32) for shape in ((40, 70), (70, 90)))
+    with (
+        CompiledNet("net", objects, weights, {}) as apart,
+        CompiledNet("net", [to_object(to_llvm_ir(unit), host())], weights, {}) as whole,
+    ):
+        for got, want in zip(apart(x, y), whole(x, y), strict=True):
+            np.testing.assert_array_equal(got, want)
+    monkeypatch.setattr(llvmc, "TEMPLATE_PASSES", "no-such-pass")
+    with pytest.raises(CompileError, match="no-such-pass"):
+        to_objects(unit, host(), KernelCache())
 
 
 def test_kernels_have_names_of_their_net() -> None:
