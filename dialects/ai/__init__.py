@@ -18,6 +18,7 @@ from aiopt.dialects.ai.reduce import ReduceMaxOp, ReduceMeanOp, ReduceMinOp, Red
 from aiopt.dialects.ai.sampling import GatherOp, ResizeOp
 from aiopt.dialects.ai.scan import CumProdOp, CumSumOp
 from aiopt.dialects.ai.scatter import ScatterOp
+from aiopt.dialects.ai.selection import TopIndicesOp
 from aiopt.dialects.ai.trigonometry import (
     AcoshOp,
     AcosOp,
@@ -127,6 +128,7 @@ __all__ = [
     "SubOp",
     "TanOp",
     "TanhOp",
+    "TopIndicesOp",
     "Trait",
     "TransposeOp",
     "XorOp",

@@ -118,7 +118,7 @@ class ResizeOp(AiDialect.Operation, name="resize"):
             x = positions(input.shape[axis], shape[axis], scales[axis], coordinates)
             last = input.shape[axis] - 1
             if mode == "nearest":
-                out = np.take(out, np.clip(_ROUND[rounding](x), 0, last).astype(np.int64), axis)
+                out = np.take(out, np.clip(ROUND[rounding](x), 0, last).astype(np.int64), axis)
                 continue
             x = np.clip(x, 0, last)
             below = np.floor(x).astype(np.int64)
@@ -164,7 +164,7 @@ def transform(size: int, out_size: int, scale: float, coordinates: str) -> tuple
     return (factor, (0.5, 0.5), divisor)
 
 
-_ROUND = {
+ROUND = {
     "round_prefer_floor": lambda x: np.ceil(x - np.float32(0.5)),
     "round_prefer_ceil": lambda x: np.floor(x + np.float32(0.5)),
     "floor": np.floor,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from aiopt.support.errors import AioptError, UnsupportedError
 CORE, SMALL = "numeric core", "small types"
 CLASSES = (CORE, SMALL, "sequence or optional", "string", "ai.onnx.ml", "training", "random")
 FOLDERS = ("simple", "pytorch-converted", "pytorch-operator")
+EXPECTED = Path(__file__).with_name("onnx_expected_failures.toml")
 _SMALL_TYPE = re.compile("FLOAT8|FLOAT4|U?INT[24]$")
 _SEQUENCE_OP = re.compile("Sequence|Optional")
 _RANDOM_OP = re.compile("Random|Bernoulli|Multinomial")
@@ -72,6 +75,29 @@ def model_cases() -> Iterator[Case]:
         for case in load_model_tests(kind=folder):
             model = onnx.load(f"{case.model_dir}/model.onnx")
             yield Case(case.name, folder, folder, model, [_read_data(case.model_dir, model)], case.rtol, case.atol)
+
+
+def expected_failures() -> dict[str, str]:
+    """Why each case does not pass that is known not to, by name."""
+    groups = tomllib.loads(EXPECTED.read_text())["group"]
+    reasons: dict[str, str] = {}
+    for group in groups:
+        for name in group["cases"]:
+            if name in reasons:
+                raise ValueError(f"{EXPECTED.name} has '{name}' twice")
+            reasons[name] = group["reason"]
+    return reasons
+
+
+def surprises(results: Iterable[tuple[Case, Outcome]], expected: Mapping[str, str]) -> list[str]:
+    """A line for each case that does not pass and is not known not to, and for one that is and does."""
+    lines = []
+    for case, outcome in results:
+        if outcome.status != "passed" and case.name not in expected:
+            lines.append(f"{case.name} {outcome.status}: {outcome.reason}")
+        elif outcome.status == "passed" and case.name in expected:
+            lines.append(f"{case.name} passed: take it out of {EXPECTED.name}")
+    return lines
 
 
 def classify(model: onnx.ModelProto) -> str:

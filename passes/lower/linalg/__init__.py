@@ -14,6 +14,7 @@ from aiopt.passes.lower.linalg import (
     sampling,
     scan,
     scatter,
+    selection,
 )
 
 # importing them fills rules.RULES
@@ -31,4 +32,5 @@ FAMILIES = (
     sampling,
     scan,
     scatter,
+    selection,
 )

@@ -13,7 +13,19 @@ import pytest
 from onnx import TensorProto, helper
 
 from bench.onnx_cases import report
-from bench.onnx_suite import CORE, SMALL, Case, Outcome, classify, compare, run_case
+from bench.onnx_suite import (
+    CORE,
+    SMALL,
+    Case,
+    Outcome,
+    classify,
+    compare,
+    expected_failures,
+    model_cases,
+    node_cases,
+    run_case,
+    surprises,
+)
 from bench.worker_pool import run_all
 
 
@@ -91,3 +103,17 @@ def test_an_unexpected_exception_is_an_outcome() -> None:
     assert run_case(broken) == Outcome(
         "failed", "AttributeError: 'types.SimpleNamespace' object has no attribute 'graph'"
     )
+
+
+def test_what_is_expected_to_fail_must() -> None:
+    cases = [Case(name, "Relu", CORE, _model("Relu"), [], 0, 0) for name in ("known", "mended", "broken", "fine")]
+    statuses = [Outcome("unsupported", "no"), Outcome("passed"), Outcome("failed", "is 2"), Outcome("passed")]
+    found = surprises(zip(cases, statuses, strict=True), {"known": "why", "mended": "why"})
+    assert found == ["mended passed: take it out of onnx_expected_failures.toml", "broken failed: is 2"]
+
+
+def test_each_expected_failure_is_a_case_and_has_a_reason() -> None:
+    expected = expected_failures()
+    names = {case.name for case in (*node_cases(), *model_cases())}
+    assert expected.keys() <= names
+    assert all(expected.values())

@@ -1,4 +1,4 @@
-"""ONNX models (opsets 7 and later) to the `ai` dialect."""
+"""ONNX models (opsets 1 and later) to the `ai` dialect."""
 
 from aiopt.frontend.onnx.importer import import_model
 

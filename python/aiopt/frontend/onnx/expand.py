@@ -1,4 +1,5 @@
-"""Nodes that stand for other nodes: functions, branches, loops of a known length, operators ONNX defines by others."""
+"""Nodes that stand for other nodes: functions, branches, loops of a known length, operators ONNX defines by others,
+those of old opsets."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import onnx
 
 from aiopt.frontend.onnx.control_flow import EXPANDERS, Expansion
 from aiopt.frontend.onnx.functions import Functions, instantiate, operator_body
+from aiopt.frontend.onnx.older import renew
 from aiopt.frontend.onnx.part import Step, read_opsets
 from aiopt.frontend.onnx.registry import find
 from aiopt.frontend.onnx.schema import check_node, domain_of
@@ -24,6 +26,8 @@ def expand(step: Step, scope: Scope, functions: Functions) -> Expansion | None:
         return _inline(function, step)
     if not domain and node.op_type in EXPANDERS:
         return EXPANDERS[node.op_type](step, scope)
+    if (newer := renew(step, scope)) is not None:
+        return newer
     if find(node.op_type, step.opset, domain) is not None:
         return None
     inputs = [scope.lookup(name) if name else None for name in node.input]

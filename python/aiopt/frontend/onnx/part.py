@@ -12,7 +12,7 @@ import onnx
 from aiopt.frontend.onnx.functions import Functions
 from aiopt.frontend.onnx.load import load
 from aiopt.frontend.onnx.node import node_name
-from aiopt.frontend.onnx.registry import NEWEST_OPSET, OLDEST_OPSET
+from aiopt.frontend.onnx.registry import NEWEST_OPSET
 from aiopt.frontend.onnx.schema import DEFAULT_DOMAINS, domain_of
 from aiopt.support.errors import DefinitionError, ModelError, NestingError, UnsupportedOpsetError, UnsupportedTypeError
 from aiopt.support.types import TensorType
@@ -99,9 +99,9 @@ def require_opset(proto: onnx.ModelProto, source: str) -> None:
     if len(opsets) != 1:
         raise ModelError(f"{source} must name one opset of ONNX's operators, but names {sorted(opsets) or 'none'}")
     opset = opsets.pop()
-    if not OLDEST_OPSET <= opset <= NEWEST_OPSET:
+    if not 1 <= opset <= NEWEST_OPSET:
         raise UnsupportedOpsetError(
-            f"{source} uses opset {opset} of ONNX's operators, but aiopt reads {OLDEST_OPSET} to {NEWEST_OPSET}: "
+            f"{source} uses opset {opset} of ONNX's operators, but aiopt reads 1 to {NEWEST_OPSET}: "
             "convert it with onnx.version_converter or export it anew"
         )
 

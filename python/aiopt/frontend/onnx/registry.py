@@ -11,7 +11,7 @@ from typing import TypeVar
 from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.values import Value
 
-OLDEST_OPSET = 7  # numpy broadcasting came with it
+OLDEST_OPSET = 7  # that handlers read: numpy broadcasting came with it; nodes of older ones are renewed
 NEWEST_OPSET = 28  # of onnx 1.23, against which the handlers were read
 MICROSOFT = "com.microsoft"  # the domain of ONNX Runtime's own operators; it has one opset
 

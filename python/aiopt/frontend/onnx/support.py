@@ -10,7 +10,7 @@ from aiopt.frontend.onnx.control_flow import EXPANDERS
 from aiopt.frontend.onnx.functions import Functions, fixed_body, has_body
 from aiopt.frontend.onnx.node import node_name
 from aiopt.frontend.onnx.part import DEEPEST, Part, read_opsets
-from aiopt.frontend.onnx.registry import covered_opsets, find
+from aiopt.frontend.onnx.registry import OLDEST_OPSET, covered_opsets, find
 from aiopt.frontend.onnx.schema import domain_of
 from aiopt.support.errors import NestingError, UnsupportedOperatorError
 
@@ -41,7 +41,7 @@ class _Search:
 
     def reasons(self, node: onnx.NodeProto, opsets: Mapping[str, int], within: tuple[str, ...]) -> list[str]:
         domain, name = domain_of(node), node.op_type
-        opset = opsets.get(domain, 0)
+        opset = opsets.get(domain, 0) if domain else max(opsets.get(domain, 0), OLDEST_OPSET)  # older ones are renewed
         function = self._functions.find(node)
         if function is None:
             if find(name, opset, domain) is not None or (not domain and name in EXPANDERS):

@@ -185,6 +185,7 @@ _HALVES = np.float32([-2.5, -1.5, -0.5, -0.2, -0.0, 0.5, 1.5, 2.5, 8388609, -1e3
 _CUBE = _normal(3, 4, 5)
 _FLAGS = np.array([[True, False, True], [False, False, True]])
 _ODD = np.float32([[np.nan, 1, -np.inf], [0.0, -0.0, 2]])
+_TIES = np.float32([[[1, 1, np.nan], [2, -0.0, 1]], [[0, np.nan, 1], [-np.inf, 0, 2]], [[1, 5, np.inf], [2, 0, 3]]])
 _AT = np.array([[0, -1, 3], [-8, 7, 2]])
 
 CASES.update(
@@ -217,6 +218,16 @@ CASES.update(
             for x in (_normal(3, 40, 5), np.arange(60, dtype=np.int32).reshape(3, 4, 5))
         },
         "cumsum_f16": (lambda v: ai.CumSumOp(v, axis=0).out, [_normal(40).astype(np.float16)]),
+        **{
+            f"top_indices_{x.dtype}_{axis}_{largest}": (
+                lambda v, axis=axis, largest=largest: ai.TopIndicesOp(v, axis=axis, count=3, largest=largest).out,
+                [x],
+            )
+            for x in (_TIES, _TIES.astype(bfloat16), np.int32(_CUBE[..., :3] * 3), np.uint8(_CUBE[..., :3] * 50 + 128))
+            for axis in (0, 2)
+            for largest in (True, False)
+        },
+        "top_indices_all": (lambda v: ai.TopIndicesOp(ai.NegOp(v).out, axis=0, count=40).out, [_normal(40)]),
         **{
             f"pad_{mode}": (
                 lambda x, m=mode: ai.NegOp(ai.PadOp(x, low=[0, 7, 1], high=[0, 2, 9], mode=m).out).out,
