@@ -12,7 +12,7 @@ from aiopt.frontend.onnx.interpolation import Taps, cubic, interpolated, linear,
 from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.registry import onnx_op
 from aiopt.frontend.onnx.values import Value
-from aiopt.support.errors import ModelError, UnsupportedTypeError
+from aiopt.support.errors import ModelError, UnsupportedAttributeError, UnsupportedTypeError
 from aiopt.support.types import FLOATS
 
 _MODES = ("nearest", "linear")
@@ -46,7 +46,7 @@ def _resize_by_scales(node: Node) -> Value:
     scales = _check_scales(node, 1, x.rank)
     rounding = {"ceil" if scale < 1 else "floor" for scale in scales if scale != 1}
     if mode == "nearest" and len(rounding) > 1:
-        raise UnsupportedError("scales that grow one dimension and shrink another are not supported before opset 11")
+        raise UnsupportedAttributeError("scales that grow one dimension and shrink another are not supported before opset 11")
     shape = _scaled(x.shape, scales)
     return _emit(node, x, shape, scales, mode, "asymmetric", (rounding or {"floor"}).pop())
 
