@@ -46,7 +46,9 @@ def _resize_by_scales(node: Node) -> Value:
     scales = _check_scales(node, 1, x.rank)
     rounding = {"ceil" if scale < 1 else "floor" for scale in scales if scale != 1}
     if mode == "nearest" and len(rounding) > 1:
-        raise UnsupportedAttributeError("scales that grow one dimension and shrink another are not supported before opset 11")
+        raise UnsupportedAttributeError(
+            "scales that grow one dimension and shrink another are not supported before opset 11"
+        )
     shape = _scaled(x.shape, scales)
     return _emit(node, x, shape, scales, mode, "asymmetric", (rounding or {"floor"}).pop())
 
