@@ -24,7 +24,7 @@ from bench.mutate import mutate
 from bench.seeds import seeds
 
 MEMORY = 6 << 30  # bytes of addresses; LLVM's and MLIR's libraries take a sixth of it
-SECONDS = 30  # for one model
+SECONDS = 60  # for one model
 _BATCH = 100  # models between two looks at the clock
 _LARGEST_INPUT = 1 << 20  # bytes: nets that want more are compiled, but not run
 

@@ -8,7 +8,7 @@ import onnx
 import pytest
 from mlir import ir
 
-from aiopt.frontend.onnx import external, import_model, mapping
+from aiopt.frontend.onnx import import_model, mapping
 from aiopt.frontend.onnx.load import load
 from aiopt.passes.interpret import interpret
 from aiopt.support.errors import ModelError
@@ -61,9 +61,9 @@ def test_what_is_mapped_is_not_a_copy(path: Path) -> None:
 @pytest.mark.parametrize(("chunk", "mappings"), [(1 << 22, 1), (1, 2)])
 def test_neighbours_share_a_mapping(path: Path, chunk: int, mappings: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mapping, "MAPPED_BYTES", 1)
-    monkeypatch.setattr(external, "_CHUNK_BYTES", chunk)
+    monkeypatch.setattr(mapping, "_CHUNK_BYTES", chunk)
     made: list[object] = []
-    monkeypatch.setattr(external, "_map", lambda group, make=external._map: (made.append(group), make(group))[1])
+    monkeypatch.setattr(mapping, "_map", lambda group, make=mapping._map: (made.append(group), make(group))[1])
     _, _, mapped = load(path)
     assert len(made) == mappings
     np.testing.assert_array_equal(mapped["w"], W)
