@@ -132,14 +132,11 @@ def to_attribute(kind: type, value: Any) -> ir.Attribute:
 
 def dense_array(attribute: ir.DenseElementsAttr, kind: TensorType) -> np.ndarray:
     """The values of a dense attribute. Raises IRError for bf16 whose elements differ, which MLIR shows to nobody."""
-    if kind.element == "bf16" and not attribute.is_splat:
-        raise IRError(f"a constant tensor<{kind}> whose elements differ must be an ai.constant, not arith.constant")
-    if attribute.is_splat and kind.element in (
-        "bf16",
-        "i1",
-    ):  # MLIR's buffer of equal bools is a byte, whatever it says
+    if attribute.is_splat and kind.element in ("bf16", "i1"):  # of equal bools the buffer has eight, whatever it says
         value: Any = attribute.get_splat_value()
         return np.full(kind.shape, value.value, kind.dtype)
+    if kind.element == "bf16":
+        raise IRError(f"a constant tensor<{kind}> whose elements differ must be an ai.constant, not arith.constant")
     array = np.asarray(attribute)  # pyright: ignore[reportArgumentType, reportCallIssue]: it has the buffer protocol
     return array.astype(numpy_dtype(kind.element), copy=False).reshape(kind.shape)
 

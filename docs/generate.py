@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -19,6 +20,10 @@ from aiopt.dialects.slots import Attribute
 from aiopt.passes import registry
 from aiopt.passes.base import Configurable, FunctionPass, NamedPipeline, Pass
 from aiopt.passes.pipeline_text import expand, parse
+from aiopt.support import catalogue
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import operators
 
 FOLDER = Path(__file__).resolve().parent / "reference"
 _NOTE = "<!-- Written by docs/generate.py from the code: edit the docstrings there. -->\n"
@@ -35,7 +40,8 @@ def pages() -> dict[str, str]:
     ops = {f"{name}.md": _dialect_page(cls) for name, cls in dialects.own_dialects().items()}
     named = {name: cls for name, cls in sorted(own.items()) if issubclass(cls, NamedPipeline)}
     passes = {name: cls for name, cls in sorted(own.items()) if issubclass(cls, Pass)}
-    return {**ops, "passes.md": _passes_page(passes), "pipelines.md": _pipelines_page(named)}
+    written = {"errors.md": _errors_page(), "operators.md": operators.page(_NOTE)}
+    return {**ops, **written, "passes.md": _passes_page(passes), "pipelines.md": _pipelines_page(named)}
 
 
 def main() -> None:
@@ -47,6 +53,16 @@ def main() -> None:
             old.unlink()
     for name, text in made.items():
         (FOLDER / name).write_text(text)
+
+
+def _errors_page() -> str:
+    """The pages of `aiopt --explain`, one after the other."""
+    sections = [
+        f"## {page.code}\n\n**{_escaped(page.title)}.** {_escaped(page.text)}\n\nWhat to do: {_escaped(page.advice)}"
+        for page in catalogue.pages().values()
+    ]
+    head = f"{_NOTE}# Errors\n\nEach error of a command ends in its code; `aiopt --explain CODE` prints its page."
+    return "\n\n".join([head, *sections]) + "\n"
 
 
 def _dialect_page(dialect: type[Dialect]) -> str:

@@ -12,7 +12,7 @@ from mlir import ir
 
 from aiopt.passes.level import Level
 from aiopt.passes.unit import Unit
-from aiopt.support.errors import CompileError, OptionError
+from aiopt.support.errors import CompileError, PipelineError
 
 if TYPE_CHECKING:
     from mlir.dialects import func
@@ -33,11 +33,11 @@ class Configurable(ABC):
         for key, text in options.items():
             if key not in declared:
                 known = f"it has: {', '.join(sorted(declared))}" if declared else "it has none"
-                raise OptionError(f"{cls.name} has no option '{key}' ({known})")
+                raise PipelineError(f"{cls.name} has no option '{key}' ({known})")
             values[declared[key].name] = _parse_value(cls.name, key, hints[declared[key].name], text)
         for key, f in declared.items():
             if f.default is MISSING and f.name not in values:
-                raise OptionError(f"{cls.name} needs the option '{key}'")
+                raise PipelineError(f"{cls.name} needs the option '{key}'")
         return cls(**values)
 
     def __str__(self) -> str:
@@ -109,7 +109,7 @@ def _parse_value(owner: str, key: str, kind: type, text: str) -> int | bool | fl
             return {"true": True, "1": True, "false": False, "0": False}[text]
         return kind(text)
     except (KeyError, ValueError):
-        raise OptionError(f"{owner}: option '{key}' takes {_KINDS[kind]}, not '{text}'") from None
+        raise PipelineError(f"{owner}: option '{key}' takes {_KINDS[kind]}, not '{text}'") from None
 
 
 def _print_value(value: object) -> str:

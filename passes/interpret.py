@@ -10,7 +10,7 @@ from mlir.dialects import arith, func
 
 from aiopt.dialects.ai import ConstantOp
 from aiopt.dialects.ext import Operation, dense_array, describe, type_of
-from aiopt.support.errors import InputError, ModelError, SpecError
+from aiopt.support.errors import InputNameError, InputShapeError, SpecError, WeightsError
 from aiopt.support.types import TensorType, has_element
 from aiopt.support.weights import WeightStore
 
@@ -90,7 +90,7 @@ def _evaluate(op: ir.OpView, values: Mapping[ir.Value, np.ndarray], program: _Pr
 def _weight(op: ConstantOp, weights: WeightStore) -> np.ndarray:
     key, kind = op.python_attributes()["key"], type_of(op.operation.results[0])
     if (have := TensorType.of(weights[key])) != kind:
-        raise ModelError(f"constant '{key}' is a tensor of {kind} in the IR, but its value is one of {have}")
+        raise WeightsError(f"constant '{key}' is a tensor of {kind} in the IR, but its value is one of {have}")
     return weights[key]
 
 
@@ -128,14 +128,14 @@ def _arguments(main: func.FuncOp, inputs: Mapping[str, np.ndarray]) -> list[np.n
     types = _argument_types(main)
     if set(types) != set(inputs):
         listed = ", ".join(f"{name}: {kind}" for name, kind in types.items()) or "none"
-        raise InputError(f"the inputs are {listed}; given were {', '.join(inputs) or 'none'}")
+        raise InputNameError(f"the inputs are {listed}; given were {', '.join(inputs) or 'none'}")
     return [_checked(name, kind, np.asarray(inputs[name])) for name, kind in types.items()]
 
 
 def _checked(name: str, kind: TensorType, array: np.ndarray) -> np.ndarray:
     if not has_element(array.dtype) or TensorType.of(array) != kind:
         given = "x".join([*map(str, array.shape), str(array.dtype)])
-        raise InputError(f"input '{name}' must be a tensor of {kind}, but is {given}")
+        raise InputShapeError(f"input '{name}' must be a tensor of {kind}, but is {given}")
     return array
 
 

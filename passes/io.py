@@ -17,7 +17,7 @@ from aiopt.passes.level import Level
 from aiopt.passes.text import BYTECODE_MAGIC, Source, parse_file, parse_source, to_bytes
 from aiopt.passes.unit import Unit
 from aiopt.passes.values import check_values, referenced_keys
-from aiopt.support.errors import IRError, ModelError, OutputError
+from aiopt.support.errors import IRError, OutputError, OverwriteError, ParseError, WeightsError
 from aiopt.support.files import is_same_file, is_special, read_input, refuse_sources, staged, write_output
 from aiopt.support.weights import ELIDED, WeightStore
 
@@ -118,7 +118,7 @@ def write_unit(unit: Unit, output: Path | None, elide: bool = False, debug_info:
         unit.weights[key]
     weights = output.with_suffix(".safetensors")
     if weights == output:
-        raise OutputError(f"cannot write '{output}': the weights go into a file of this name; end it in .mlir")
+        raise OverwriteError(f"cannot write '{output}': the weights go into a file of this name; end it in .mlir")
     if unit.sources and not is_same_file(output, unit.sources[0]):
         refuse_sources(weights, unit.sources)
     text = _print(unit.module, weights.name, debug_info)
@@ -143,7 +143,7 @@ def _check_strings(module: ir.Module, name: str) -> None:
         try:
             bytes.fromhex(escaped.replace(b"\\", b"").decode()).decode()
         except UnicodeDecodeError as error:
-            raise IRError(f"{name}: the bytes {escaped.decode()} in a string are not UTF-8") from error
+            raise ParseError(f"{name}: the bytes {escaped.decode()} in a string are not UTF-8") from error
 
 
 def _check_level(unit: Unit) -> None:
@@ -165,13 +165,13 @@ def _weights_file(module: ir.Module, folder: Path) -> Path | None:
     if not isinstance(name, ir.StringAttr):
         raise IRError(f"ai.weights must be the name of a safetensors file, not {name}")
     if name.value == ELIDED:
-        raise ModelError(
+        raise WeightsError(
             'this text was written without its weights (ai.weights = "elided") and cannot be loaded: '
             "write it to a file (-o) without --elide-weights"
         )
     path = folder / name.value
     if not path.exists():
-        raise ModelError(
+        raise WeightsError(
             f"the weights '{path}' (attribute ai.weights) are missing: move the file beside the text, or remove the "
             "attribute to work without values"
         )

@@ -18,7 +18,7 @@ from aiopt.passes.diagnostics import NativeFailure, caught, error_text
 from aiopt.passes.native import Manager
 from aiopt.passes.pipeline_text import MODULE, Nest, Upstream, has_ours
 from aiopt.passes.unit import Unit
-from aiopt.support.errors import CompileError, OptionError
+from aiopt.support.errors import CompileError, PipelineError
 
 if TYPE_CHECKING:
     from mlir.dialects import func
@@ -114,7 +114,7 @@ def _add_upstream(built: Built, parent: int, item: Upstream, implicit_nesting: b
     if implicit_nesting and (anchor := _RESTRICTED.search(complaint)):
         complaint = built.native.add_text(built.native.nested(parent, anchor[1]), item.text)
     if complaint:
-        raise OptionError(f"bad option in '{item}': {_one_line(complaint)}")
+        raise PipelineError(f"bad option in '{item}': {_one_line(complaint)}")
 
 
 def _add_ours(built: Built, parent: int, item: Pass, anchors: tuple[str, ...]) -> None:
@@ -128,10 +128,10 @@ def _add_ours(built: Built, parent: int, item: Pass, anchors: tuple[str, ...]) -
 
         built.native.add(parent, name, str(item), on_module)
     elif anchors[-1] != FUNCTION:
-        raise OptionError(f"aiopt's own passes can be nested in {FUNCTION} only, not in {anchors[-1]}")
+        raise PipelineError(f"aiopt's own passes can be nested in {FUNCTION} only, not in {anchors[-1]}")
     elif isinstance(item, FunctionPass):
         if unit.module.context.get_num_threads() > 1:  # they would wait for Python's lock, which this one holds
-            raise OptionError(
+            raise PipelineError(
                 f"{item} is written in Python and cannot stand inside {FUNCTION}(...) in a context with threads: "
                 "call context.enable_multithreading(False)"
             )
@@ -142,7 +142,7 @@ def _add_ours(built: Built, parent: int, item: Pass, anchors: tuple[str, ...]) -
 
         built.native.add(parent, name, str(item), on_function)
     else:
-        raise OptionError(f"{item} works on a whole module and cannot stand inside {FUNCTION}(...)")
+        raise PipelineError(f"{item} works on a whole module and cannot stand inside {FUNCTION}(...)")
 
 
 def run_ours(unit: Unit, step: Pass) -> bool:
@@ -151,7 +151,7 @@ def run_ours(unit: Unit, step: Pass) -> bool:
     """
     if step.requires is not None and unit.level not in (step.requires, None):
         level = unit.level.value if unit.level else "of no level"
-        raise CompileError(f"{step.name} takes IR of level {step.requires.value}, but this is {level}")
+        raise PipelineError(f"{step.name} takes IR of level {step.requires.value}, but this is {level}")
     with _named(step, unit):
         changed = step.run(unit)
     if step.ensures is not None:
@@ -176,7 +176,7 @@ def _named(step: Pass, unit: Unit) -> Iterator[None]:
     try:
         yield
     except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
-        raise CompileError(f"{step.name}: {error_text(error)}") from error
+        raise PipelineError(f"{step.name}: {error_text(error)}") from error
     if unit.on_remark is not None:
         for remark in unit.remarks[before:]:
             unit.on_remark(step.name, remark)

@@ -15,7 +15,7 @@ from functools import cache
 from aiopt.passes import native
 from aiopt.passes.base import NamedPipeline, Pass
 from aiopt.passes.registry import PACKAGES, registered
-from aiopt.support.errors import OptionError
+from aiopt.support.errors import OptionError, PipelineError
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
 MODULE = "builtin.module"
@@ -74,7 +74,7 @@ def find_step(name: str, options: str = "") -> Step:
         from aiopt.support.arguments import did_you_mean  # brings argparse, which nothing else here needs
 
         guess = did_you_mean(name, registered())
-        raise OptionError(f"no pass is called '{name}'{guess} (aiopt --list-passes shows all)")
+        raise PipelineError(f"no pass is called '{name}'{guess} (aiopt --list-passes shows all)")
     return cls.from_options(_split_options(name, options))  # pyright: ignore[reportReturnType]: one of the two kinds
 
 
@@ -176,7 +176,7 @@ class _Reader:
             self.at += 1
 
     def _error(self, what: str) -> OptionError:
-        return OptionError(f"pipeline: {what} at '{self.text[self.at : self.at + 20]}' (column {self.at + 1})")
+        return PipelineError(f"pipeline: {what} at '{self.text[self.at : self.at + 20]}' (column {self.at + 1})")
 
 
 def _split_options(name: str, text: str) -> dict[str, str]:
@@ -184,6 +184,6 @@ def _split_options(name: str, text: str) -> dict[str, str]:
     for part in text.split():
         key, equals, value = part.partition("=")
         if not equals:
-            raise OptionError(f"{name}: options are key=value, not '{part}'")
+            raise PipelineError(f"{name}: options are key=value, not '{part}'")
         options[key] = value
     return options

@@ -11,7 +11,7 @@ from typing import Any
 
 from mlir import ir
 
-from aiopt.support.errors import IRError, ModelError, ShownError
+from aiopt.support.errors import IRError, ParseError, ShownError, UnreadableError
 
 BYTECODE_MAGIC = b"ML\xefR"
 NAMELESS = "-"  # what MLIR calls text that it is given without a name
@@ -42,7 +42,7 @@ def parse_file(path: str | Path, context: ir.Context) -> ir.Module:
         with open(path, "rb"):  # says why a file cannot be opened, which MLIR does not
             path = Path(path)
     except (OSError, ValueError) as error:  # ValueError: a name with NUL
-        raise ModelError(f"cannot read '{path}': {getattr(error, 'strerror', error)}") from error
+        raise UnreadableError(f"cannot read '{path}': {getattr(error, 'strerror', error)}") from error
     with _parsing(context, str(path)):
         # To MLIR a path of "-" alone would be the standard input.
         return ir.Module.parseFile("./-" if str(path) == "-" else str(path), context)
@@ -108,7 +108,7 @@ def _utf8(source: Source) -> Any:
     try:
         return source.padded
     except UnicodeDecodeError as error:
-        raise IRError(f"{source.name}: it is neither UTF-8 text nor bytecode") from error
+        raise ParseError(f"{source.name}: it is neither UTF-8 text nor bytecode") from error
 
 
 @contextmanager
@@ -118,7 +118,7 @@ def _parsing(context: ir.Context, name: str) -> Iterator[None]:
     except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
         if context.emit_error_diagnostics:
             raise ShownError(f"cannot parse {name}") from error
-        raise IRError(_first_diagnostic(error, name)) from error
+        raise ParseError(_first_diagnostic(error, name)) from error
 
 
 def _first_diagnostic(error: ir.MLIRError, name: str) -> str:  # pyright: ignore[reportAttributeAccessIssue]

@@ -12,7 +12,7 @@ from aiopt.dialects import ext
 from aiopt.dialects.ext import describe, type_of
 from aiopt.passes.base import functions
 from aiopt.passes.lower.linalg.builder import elements_stored_as, memref_type
-from aiopt.support.errors import ModelError
+from aiopt.support.errors import WeightsError
 from aiopt.support.types import TensorType, has_element
 from aiopt.support.weights import WeightStore
 
@@ -30,7 +30,7 @@ def check_values(module: ir.Module, weights: WeightStore, file: str) -> None:
     for op in _constants(module):
         have, kind = _type(weights, _key(op), file), type_of(op.operation.results[0])
         if have not in (str(kind), *_in_memory(kind, module)):
-            raise ModelError(
+            raise WeightsError(
                 f"constant '{_key(op)}' is {kind} (at {describe(op.location)}), but in '{file}' it is {have}"
             )
     layout = _layout(module)
@@ -39,7 +39,7 @@ def check_values(module: ir.Module, weights: WeightStore, file: str) -> None:
     for key, view in _views(module, {offset: key for key, offset in layout.items()}):
         array = weights[key]
         if not has_element(array.dtype) or memref_type(TensorType.of(array)) != view.type:
-            raise ModelError(
+            raise WeightsError(
                 f"constant '{key}' is used as {view.type} (at {describe(view.owner.location)}), but in '{file}' it is "
                 f"{_type(weights, key, file)}"
             )
@@ -52,7 +52,7 @@ def _check_places(layout: dict[str, int], weights: WeightStore, module: ir.Modul
     end = size.value if isinstance(size, ir.IntegerAttr) else 0
     for key, offset in sorted(layout.items(), key=lambda entry: -entry[1]):
         if offset < 0 or offset + weights[key].nbytes > end:
-            raise ModelError(
+            raise WeightsError(
                 f"constant '{key}' has {weights[key].nbytes} bytes in '{file}', more than ai.weights_layout and "
                 f"ai.weights_bytes have room for"
             )
@@ -61,7 +61,7 @@ def _check_places(layout: dict[str, int], weights: WeightStore, module: ir.Modul
 
 def _type(weights: WeightStore, key: str, file: str) -> str:
     if key not in weights:
-        raise ModelError(f"'{file}' (attribute ai.weights) has no value for constant '{key}'")
+        raise WeightsError(f"'{file}' (attribute ai.weights) has no value for constant '{key}'")
     array = weights[key]
     return str(TensorType.of(array)) if has_element(array.dtype) else f"{array.dtype}{list(np.shape(array))}"
 

@@ -11,7 +11,8 @@ from functools import partial
 from pathlib import Path
 
 import aiopt
-from aiopt.support import command
+from aiopt.support import catalogue, command
+from aiopt.support.errors import OptionError
 from aiopt.support.isolate import Entry, Journal
 from aiopt.tools.opt.command_line import Given, UsageError, help_list, help_text, parse
 
@@ -30,9 +31,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return command.say(f"aiopt {aiopt.__version__}, LLVM {_llvm_version()}\n")
     if values.help or values.help_list:
         return command.say(help_text() if values.help else help_list())
+    if values.explain is not None:
+        return _explain(values.explain or given.input.removeprefix(STDIN))
     path = values.mlir_pass_pipeline_crash_reproducer
     save = partial(save_reproducer, whole=path is not None)
     return command.run(partial(_work, given), save, Path(path) if path is not None else None)
+
+
+def _explain(code: str) -> int:
+    try:
+        return command.say(catalogue.explain(code))
+    except OptionError as error:
+        return command.fail(error)
 
 
 def save_reproducer(entry: Entry, path: Path, whole: bool = False) -> None:

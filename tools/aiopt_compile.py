@@ -16,7 +16,7 @@ import aiopt
 from aiopt.source import source_files
 from aiopt.support import command
 from aiopt.support.arguments import Parser, add_target_options, parse_shapes, reject_target, target_choice
-from aiopt.support.errors import OptionError, OutputError, UnsupportedError
+from aiopt.support.errors import OptionError, OutputError, OverwriteError, UnsupportedError
 from aiopt.support.files import is_special, read_input, refuse_sources, staged, write_output
 from aiopt.support.isolate import Journal
 from aiopt.tools.aiopt import STDIN, save_reproducer
@@ -142,13 +142,13 @@ def _write_code(output: Path, kind: str, net: CompiledNet, sources: Sequence[Pat
 def _keep_other_weights(weights: Path, output: Path, net: CompiledNet) -> None:
     """Raise OutputError if the weights would replace the code, or a file that does not look like an older self."""
     if weights == output:
-        raise OutputError(f"cannot write '{output}': the weights go into a file of this name; end it in .so or .o")
+        raise OverwriteError(f"cannot write '{output}': the weights go into a file of this name; end it in .so or .o")
     if is_special(weights) or weights.is_dir():
         raise OutputError(f"cannot write the weights '{weights}': it is not a file")
     if not weights.exists() or _is_compiled(output):
         return
     if weights.stat().st_size != net.weights.nbytes or weights.read_bytes() != net.weights.tobytes():
-        raise OutputError(
+        raise OverwriteError(
             f"cannot write the weights '{weights}': another file of that name is there, and no compiled net beside it; "
             "remove it, or give the output another name"
         )

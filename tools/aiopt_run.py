@@ -28,7 +28,7 @@ from aiopt.support.arguments import (
     split_assignment,
     target_choice,
 )
-from aiopt.support.errors import CompileError, InputError, OptionError
+from aiopt.support.errors import ComparisonError, InputError, MissingPackageError, OptionError
 from aiopt.support.files import read_input, write_output
 from aiopt.support.isolate import Entry, Journal
 
@@ -188,7 +188,7 @@ def _check_oracle(oracle: str | None, mlir: bool) -> None:
     if mlir:
         raise OptionError("--compare onnxruntime takes an ONNX model; for MLIR there is --compare reference")
     if importlib.util.find_spec("onnxruntime") is None:  # asked before the model is compiled for nothing
-        raise OptionError("--compare onnxruntime needs the package onnxruntime: pip install 'aiopt[demo]'")
+        raise MissingPackageError("--compare onnxruntime needs the package onnxruntime: pip install 'aiopt[demo]'")
 
 
 def load_inputs(texts: Sequence[str]) -> Arrays:
@@ -298,12 +298,12 @@ def check(facts: dict[str, Any]) -> None:
     for output in facts["outputs"]:
         if "sqnr" in output:
             if not output["sqnr"] >= LEAST_SQNR:
-                raise CompileError(
+                raise ComparisonError(
                     f"output '{output['name']}' has an SQNR of {output['sqnr']:.1f} dB to {facts['compare']}; at least "
                     f"{LEAST_SQNR:g} dB are wanted with --amp={facts['amp']}"
                 )
         elif not output.get("difference", 0.0) <= TOLERANCE:
-            raise CompileError(
+            raise ComparisonError(
                 f"output '{output['name']}' differs from {facts['compare']} by {output['difference']:.3g} of the "
                 f"largest reference value; at most {TOLERANCE:g} is allowed"
             )

@@ -22,7 +22,7 @@ import numpy as np
 from aiopt.support import command
 from aiopt.support.arguments import Parser
 from aiopt.support.compare import TOLERANCE, relative_difference, run_onnxruntime
-from aiopt.support.errors import CompileError, InputError, OptionError
+from aiopt.support.errors import ComparisonError, InputError, MissingPackageError, OptionError
 from aiopt.support.isolate import Journal
 from aiopt.support.wheels import WheelFile, fetch
 from aiopt.tools.aiopt import save_reproducer
@@ -53,7 +53,7 @@ def render_line(text: str, size: int = 28) -> Image:
     try:
         from PIL import Image, ImageDraw, ImageFont
     except ImportError as error:
-        raise OptionError("Pillow is not installed: pip install 'aiopt[demo]'") from error
+        raise MissingPackageError("Pillow is not installed: pip install 'aiopt[demo]'") from error
     if not text.strip() or not text.isprintable():
         raise InputError("the text must be one line of printable characters, not empty")
     if not MIN_SIZE <= size <= MAX_SIZE:
@@ -135,7 +135,9 @@ def demo(options: Options, compile_model: Callable[..., Net | StagedNet]) -> Non
     print(f"arena       {report['arena_bytes']} bytes (lower bound {report['arena_lower_bound_bytes']})")
     print(f"difference  {difference:.1e} of the largest value, to ONNX Runtime with its optimisations off")
     if not difference <= TOLERANCE:
-        raise CompileError(f"the outputs differ from ONNX Runtime's by more than {TOLERANCE:.0e}: please report this")
+        raise ComparisonError(
+            f"the outputs differ from ONNX Runtime's by more than {TOLERANCE:.0e}: please report this"
+        )
 
 
 def _time(net: Net | StagedNet, array: np.ndarray, repeat: int) -> tuple[np.ndarray, float]:

@@ -29,21 +29,30 @@ from aiopt.dialects.ai.packing import (
     unpack_filters,
     unpacked_filters,
 )
+from aiopt.dialects.ai.winograd import SIZES, TAPS, restore_filters
 from aiopt.dialects.constraints import FloatTensor
 from aiopt.dialects.ext import Operand, Result
 from aiopt.support.types import TensorType, numpy_dtype
 
 
-def _plain_filters(weight: TensorType, group: int, pack: int | None, filters: int | None) -> TensorType:
+def _plain_filters(
+    weight: TensorType, group: int, pack: int | None, filters: int | None, winograd: int | None
+) -> TensorType:
     """The type of the weight before packing."""
     check_packing("filters", pack, filters)
+    if winograd is not None and (winograd not in SIZES or pack is None or group != 1):
+        raise ValueError(f"winograd is {' or '.join(map(str, SIZES))}, for a packed weight of one group")
     if pack is None or filters is None:
         return weight
     if weight.rank < 4:
         raise ValueError(f"a packed weight must have rank 4 or more, but has {weight.rank}")
     plain = unpacked_filters(weight, filters)
     check_packed_type("weight", weight, packed_filters(plain, max(group, 1), pack))
-    return plain
+    if winograd is None:
+        return plain
+    if plain.shape[2:] != (winograd + TAPS - 1,) * 2:
+        raise ValueError(f"the kernel of a weight for winograd = {winograd} is not {list(plain.shape[2:])}")
+    return plain.with_shape(*plain.shape[:2], TAPS, TAPS)
 
 
 class ConvOp(AiDialect.Operation, name="conv"):
@@ -52,7 +61,9 @@ class ConvOp(AiDialect.Operation, name="conv"):
     Shapes: input [N, C, *spatial], weight [O, C/group, *kernel], bias [O] (optional) -> out [N, O, *counts], where
     counts = (begin + size + end - ((kernel - 1) * dilation + 1)) // stride + 1. pads: all begins, then all ends.
     With `layout` = "channels_last", input and out are [N, *spatial, C]. With `pack` = nr and `filters` = O, weight is
-    [blocks, *kernel, C/group, nr], in pairs with `interleave` (see packing.py).
+    [blocks, *kernel, C/group, nr], in pairs with `interleave` (see packing.py). With `winograd` = m, 2 or 4, it holds
+    3x3 filters transformed for tiles of m x m pixels, [blocks, m + 2, m + 2, C, nr] (see winograd.py); strides and
+    dilations are 1.
     Types: floats, the same for all; sums are kept in `acc` (default f32, f64 for f64), which the bias may have too, and
     which `to` gives as result.
     Errors: ranks, channels or groups that do not fit; a window larger than the padded input; acc too narrow.
@@ -73,6 +84,7 @@ class ConvOp(AiDialect.Operation, name="conv"):
     pack: ir.IntegerAttr | None
     filters: ir.IntegerAttr | None
     interleave: ir.IntegerAttr | None
+    winograd: ir.IntegerAttr | None
     out: Result[FloatTensor]
 
     @classmethod
@@ -94,9 +106,12 @@ class ConvOp(AiDialect.Operation, name="conv"):
         pack: int | None = None,
         filters: int | None = None,
         interleave: int | None = None,
+        winograd: int | None = None,
         **window: list[int],
     ) -> TensorType:
-        input, weight = channels_first(input, layout), _plain_filters(weight, group, pack, filters)
+        input, weight = channels_first(input, layout), _plain_filters(weight, group, pack, filters, winograd)
+        if winograd is not None and {*window["strides"], *window["dilations"]} != {1}:
+            raise ValueError("winograd takes strides and dilations of 1")
         check_interleave(interleave, pack, weight.shape[1] if weight.rank > 1 else 0)
         check_same_element(input=input, weight=weight)
         check_accumulator(acc, input.element)
@@ -123,10 +138,13 @@ class ConvOp(AiDialect.Operation, name="conv"):
         pack: int | None = None,
         filters: int | None = None,
         interleave: int | None = None,
+        winograd: int | None = None,
     ) -> np.ndarray:
         input = array_channels_first(input, layout)
         if pack is not None and filters is not None:
             weight = unpack_filters(weight if interleave is None else deinterleaved(weight), filters, group)
+        if winograd is not None:
+            weight = restore_filters(weight, winograd)
         wide = numpy_dtype(acc)
         padded = pad(input.astype(wide), pads, 0)
         sums = convolve(padded, weight.astype(wide), strides=strides, dilations=dilations, group=group)
@@ -136,5 +154,6 @@ class ConvOp(AiDialect.Operation, name="conv"):
     @staticmethod
     def flops(input: TensorType, weight: TensorType, bias: TensorType | None, **attributes: Any) -> int:
         out = ConvOp.infer(input, weight, bias, **attributes)
-        plain = _plain_filters(weight, attributes["group"], attributes.get("pack"), attributes.get("filters"))
+        packing = [attributes.get(key) for key in ("pack", "filters", "winograd")]
+        plain = _plain_filters(weight, attributes["group"], *packing)
         return 2 * out.size * math.prod(plain.shape[1:]) + (0 if bias is None else out.size)

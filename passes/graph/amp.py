@@ -19,7 +19,7 @@ from aiopt.passes.rewrite import constant_value, copy_placement, defining, erase
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
 from aiopt.support.arguments import did_you_mean
-from aiopt.support.errors import OptionError
+from aiopt.support.errors import PipelineError
 from aiopt.support.types import LOW_FLOATS, largest, numpy_dtype
 
 SUMMARY = "ai.amp"  # module attribute: what was done
@@ -53,7 +53,7 @@ class Amp(Pass):
 
     def run(self, unit: Unit) -> None:
         if self.type not in LOW_FLOATS:
-            raise OptionError(f"{self.name}: option 'type' is {' or '.join(sorted(LOW_FLOATS))}, not '{self.type}'")
+            raise PipelineError(f"{self.name}: option 'type' is {' or '.join(sorted(LOW_FLOATS))}, not '{self.type}'")
         allowed, denied = (_names(self.name, key, getattr(self, key), unit) for key in ("allow", "deny"))
         ranges = None
         if self.type == "f16":
@@ -81,7 +81,7 @@ def _names(owner: str, option: str, text: str, unit: Unit) -> frozenset[str]:
     for name in sorted(names):
         if name not in known and name not in nodes:
             guess = did_you_mean(name, known | nodes)
-            raise OptionError(f"{owner}: option '{option}' names '{name}', which is no op and no node{guess}")
+            raise PipelineError(f"{owner}: option '{option}' names '{name}', which is no op and no node{guess}")
     return names
 
 

@@ -13,7 +13,7 @@ from aiopt.passes.graph.layout_plan import plan
 from aiopt.passes.rewrite import erase_dead, rewrite
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
-from aiopt.support.errors import OptionError
+from aiopt.support.errors import PipelineError
 
 AUTO = "auto"
 
@@ -35,7 +35,7 @@ class AssignLayout(Pass):
     def run(self, unit: Unit) -> bool:
         if self.layout not in (AUTO, CHANNELS_FIRST, CHANNELS_LAST):
             known = f"{AUTO}, {CHANNELS_FIRST}, {CHANNELS_LAST}"
-            raise OptionError(f"{self.name}: option 'layout' must be one of {known}, not '{self.layout}'")
+            raise PipelineError(f"{self.name}: option 'layout' must be one of {known}, not '{self.layout}'")
         if self.layout == CHANNELS_FIRST:
             return False
         changed = False

@@ -17,7 +17,7 @@ from aiopt.passes.rewrite import PARTITION, TARGET, WHY, defining
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
 from aiopt.support.arguments import did_you_mean
-from aiopt.support.errors import OptionError, UnsupportedError
+from aiopt.support.errors import PipelineError, UnsupportedError
 
 Refusal = Callable[[ext.Operation, Unit], str | None]  # why a target does not run an op; None if it does
 
@@ -83,7 +83,7 @@ class AssignTarget(FunctionPass):
         for target in order:
             if target not in _REFUSALS:
                 known = ", ".join(sorted(_REFUSALS))
-                raise OptionError(f"{self.name}: option 'target' names no target '{target}' (there are: {known})")
+                raise PipelineError(f"{self.name}: option 'target' names no target '{target}' (there are: {known})")
         return order
 
     def _denied(self) -> set[tuple[str, str]]:
@@ -92,9 +92,9 @@ class AssignTarget(FunctionPass):
         for entry in filter(None, self.deny.split(",")):
             target, colon, op = entry.partition(":")
             if not colon or target not in _REFUSALS:
-                raise OptionError(f"{self.name}: option 'deny' takes target:op with a known target, not '{entry}'")
+                raise PipelineError(f"{self.name}: option 'deny' takes target:op with a known target, not '{entry}'")
             if op not in known:
-                raise OptionError(f"{self.name}: option 'deny' names no op '{op}'{did_you_mean(op, known)}")
+                raise PipelineError(f"{self.name}: option 'deny' names no op '{op}'{did_you_mean(op, known)}")
             denied.add((target, op))
         return denied
 

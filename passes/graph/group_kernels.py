@@ -19,7 +19,7 @@ from aiopt.passes.rewrite import PARTITION, copy_placement, defining, has_one_us
 from aiopt.passes.spec.base import Level
 from aiopt.passes.templates.kernel import computes_on_registers, is_root
 from aiopt.passes.unit import Unit
-from aiopt.support.errors import OptionError
+from aiopt.support.errors import PipelineError
 from aiopt.support.types import LOW_FLOATS
 
 GROUP = "ai.group"
@@ -46,7 +46,7 @@ class GroupKernels(FunctionPass):
 
     def run_on_function(self, function: func.FuncOp, unit: Unit) -> None:
         if self.max_ops < 1:
-            raise OptionError(f"{self.name}: option 'max-ops' must be 1 or more, not {self.max_ops}")
+            raise PipelineError(f"{self.name}: option 'max-ops' must be 1 or more, not {self.max_ops}")
         ops = [op for op in ext.operations(function) if isinstance(op, ext.Operation) and not _is_constant(op)]
         ops = _split_casts(ops)
         loads: dict[ir.Value, ext.Operation] = {op.operation.results[0]: op for op in ops if _is_load(op)}

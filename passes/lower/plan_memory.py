@@ -9,6 +9,7 @@ import numpy as np
 from mlir import ir
 from mlir.dialects import arith, func, memref
 
+from aiopt.dialects.ext import dense_array, type_of
 from aiopt.passes.base import Pass, functions
 from aiopt.passes.lower.arena import ALIGNMENT, Buffer, Plan, align, plan
 from aiopt.passes.spec.base import Level
@@ -118,7 +119,7 @@ def _weight_key(tensor: ir.Value, weights: WeightStore) -> str:
     if op.operation.name == "ai.constant":
         return ir.StringAttr(op.operation.attributes["key"]).value
     if isinstance(op, arith.ConstantOp):
-        return weights.add("constant", np.array(ir.DenseElementsAttr(op.value)))
+        return weights.add("constant", dense_array(ir.DenseElementsAttr(op.value), type_of(op.result)))
     raise CompileError(f"ai-plan-memory: bufferization.to_buffer in @main takes a constant, not '{op.operation.name}'")
 
 

@@ -15,7 +15,7 @@ from aiopt.passes.base import FunctionPass, functions
 from aiopt.passes.pipeline_text import parse
 from aiopt.passes.unit import Unit
 from aiopt.support.arguments import did_you_mean
-from aiopt.support.errors import CompileError, OptionError
+from aiopt.support.errors import CompileError, PipelineError
 
 _ENTRY = "__transform_main"  # what mlir-opt --transform-interpreter runs
 
@@ -63,7 +63,7 @@ def find_schedule(text: str) -> SchedulePass:
     if len(steps) == 1 and isinstance(steps[0], SchedulePass):
         return steps[0]
     known = sorted(name for name, cls in registry.registered().items() if issubclass(cls, SchedulePass))
-    raise OptionError(f"'{text}' is not one schedule{did_you_mean(text, known)} (there is: {', '.join(known)})")
+    raise PipelineError(f"'{text}' is not one schedule{did_you_mean(text, known)} (there is: {', '.join(known)})")
 
 
 def _entry(names: Sequence[str] | dict[str, str]) -> str:

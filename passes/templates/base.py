@@ -18,6 +18,7 @@ class Facts:
     """What a template may know of the machine: bits and number of vector registers, bytes of one core's L2 cache.
 
     fma: it multiplies and adds in one instruction. dot: it sums pairs of bf16 products in one.
+    winograd: which sizes of tiles Winograd's algorithm may compute, whose error grows with them.
     """
 
     vector_bits: int
@@ -26,6 +27,7 @@ class Facts:
     cores: int
     fma: bool
     dot: bool = False
+    winograd: tuple[int, ...] = ()
 
     @property
     def lanes(self) -> int:
@@ -38,7 +40,9 @@ class Template:
     """A way to emit kernels of one pattern. Modules of this package offer one as `TEMPLATE`.
 
     numbers: the names of its parameters.
-    matches: says whether the template covers the kernel; a kernel is covered by at most one.
+    matches: says whether the template covers the kernel.
+    cost: cycles that the kernel takes on one core, inf where the facts rule the template out. Of several templates that
+    cover a kernel the one of least cost is taken.
     parameters: the numbers it would emit the kernel with on a machine.
     ranges: the legal values of each number that a tuner may vary, independent of the others.
     emit: builds the kernel's loops at the current insertion point, from its arguments to its result's buffer.
@@ -47,6 +51,12 @@ class Template:
     name: str
     numbers: tuple[str, ...]
     matches: Callable[[Contraction], bool]
+    cost: Callable[[Contraction, Facts], float]
     parameters: Callable[[Contraction, Facts], Parameters]
     ranges: Callable[[Contraction, Facts], dict[str, Sequence[int]]]
     emit: Callable[[Contraction, Parameters, Buffers], None]
+
+
+def no_rival(kernel: Contraction, facts: Facts) -> float:
+    """The cost where no other template covers the same kernels."""
+    return 0.0

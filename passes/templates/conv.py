@@ -16,7 +16,7 @@ from mlir import ir
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template
-from aiopt.passes.templates.blocking import choose_block, register_blocks, split
+from aiopt.passes.templates.blocking import Block, choose_block, register_blocks, split, step_cycles
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Registers, Result, Tile, each_axis
 from aiopt.passes.templates.geometry import Geometry, Span, is_depthwise, read_geometry
@@ -34,15 +34,36 @@ def _matches(kernel: Contraction) -> bool:
     geometry = read_geometry(kernel)
     if geometry is None or not kernel.packable or kernel.out.size == 0 or is_depthwise(geometry):
         return False
-    return not covers_pointwise(kernel)
+    return kernel.winograd is None and not covers_pointwise(kernel)  # else the weight is transformed
+
+
+def _cost(kernel: Contraction, facts: Facts) -> float:
+    geometry, block = _geometry(kernel), _block(kernel, facts)
+    lanes, filters = facts.lanes, geometry.filters // geometry.group
+    full, rest = divmod(filters, block.vectors * lanes)
+    steps = sum(
+        times
+        * (
+            full * step_cycles(Block(rows, block.vectors))
+            + (step_cycles(Block(rows, -(-rest // lanes))) if rest else 0)
+        )
+        for rows, times in split(geometry.x.count, block.rows)
+    )
+    return geometry.images * geometry.y.count * geometry.y.taps * geometry.x.taps * geometry.channels * steps
+
+
+def _block(kernel: Contraction, facts: Facts) -> Block:
+    geometry, given = _geometry(kernel), kernel.pack
+    lanes = facts.lanes if given is None else gcd(facts.lanes, given)
+    vectors = None if given is None else given // lanes
+    filters = geometry.filters // geometry.group
+    return choose_block(lambda limit: split(geometry.x.count, limit), filters, facts.registers, lanes, vectors)
 
 
 def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     geometry, given = _geometry(kernel), kernel.pack
     lanes = facts.lanes if given is None else gcd(facts.lanes, given)
-    vectors = None if given is None else given // lanes
-    filters = geometry.filters // geometry.group
-    block = choose_block(lambda limit: split(geometry.x.count, limit), filters, facts.registers, lanes, vectors)
+    filters, block = geometry.filters // geometry.group, _block(kernel, facts)
     nr = block.vectors * lanes
     blocks = geometry.group * -(-filters // nr)
     weight_bytes = (
@@ -110,4 +131,6 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
     Sweep(geometry, geometry.group, parameters, result, taps).emit()
 
 
-TEMPLATE = Template("conv", ("lanes", "fma", "dot", "mr", "nr", "rows", "order"), _matches, _parameters, _ranges, _emit)
+TEMPLATE = Template(
+    "conv", ("lanes", "fma", "dot", "mr", "nr", "rows", "order"), _matches, _cost, _parameters, _ranges, _emit
+)

@@ -12,7 +12,7 @@ from math import gcd
 from mlir import ir
 
 from aiopt.passes.templates import emit
-from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template
+from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
 from aiopt.passes.templates.blocking import split
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Registers, Result, Tile, each_axis
@@ -97,4 +97,6 @@ def _pairs_by_distance(geometry: Geometry, spans: tuple[Span, ...]) -> list[tupl
     return sorted(found.items())
 
 
-TEMPLATE = Template("depthwise", ("lanes", "fma", "mr", "nr", "rows", "order"), _matches, _parameters, _ranges, _emit)
+TEMPLATE = Template(
+    "depthwise", ("lanes", "fma", "mr", "nr", "rows", "order"), _matches, no_rival, _parameters, _ranges, _emit
+)

@@ -14,6 +14,8 @@ from aiopt.passes.lower.linalg.builder import constant
 # Unrolled by LLVM, a loop that fills all registers is no faster, but takes three times as long to compile.
 _KEEP_LOOP = "#llvm.loop_annotation<unroll = <disable = true>>"
 
+LINE = 16  # f32 elements of a cache line
+
 Index = ir.Value | int  # of type index, or known now
 
 
@@ -203,6 +205,11 @@ def load_scalar(buffer: ir.Value, position: Index, kind: ir.VectorType) -> ir.Va
 def _widened(value: ir.Value, kind: ir.Type) -> ir.Value:
     """As f32: what is stored in 16 bits is computed in 32."""
     return value if value.type == kind else arith.extf(kind, value)
+
+
+def prefetch(buffer: ir.Value, position: Index) -> None:
+    """Fetch the line of an element of a flat buffer into the L2 cache."""
+    memref.PrefetchOp(buffer, [index(position)], False, 2, True)
 
 
 def multiply_add(x: ir.Value, w: ir.Value, total: ir.Value, fma: bool) -> ir.Value:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from aiopt.dialects import ai
+from aiopt.dialects.ai.winograd import TAPS
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates.blocking import split
 from aiopt.passes.templates.kernel import Contraction
@@ -75,6 +76,7 @@ def read_geometry(kernel: Contraction) -> Geometry | None:
         return None
     image, weight, out = type_of(root.input), type_of(root.weight), kernel.out
     taps = weight.shape[1:3] if root.pack is not None else weight.shape[2:]
+    taps = taps if root.winograd is None else (TAPS, TAPS)
     y, x = (
         Axis(image.shape[1 + i], out.shape[1 + i], taps[i], root.strides[i], root.dilations[i], root.pads[i])
         for i in range(2)

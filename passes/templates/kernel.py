@@ -47,6 +47,12 @@ class Contraction:
         return None if self.root.pack is None else ir.IntegerAttr(self.root.pack).value
 
     @property
+    def winograd(self) -> int | None:
+        """The size of the tiles that the weight is transformed for; None if it is not."""
+        given = self.root.winograd if isinstance(self.root, ai.ConvOp) else None
+        return None if given is None else given.value
+
+    @property
     def has_low_result(self) -> bool:
         """True if sums cannot be kept in the result's buffer until the next part of a reduction."""
         return type_of(self.result).element in LOW_FLOATS

@@ -15,7 +15,7 @@ from mlir import ir
 from aiopt.dialects import ai
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
-from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template
+from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
 from aiopt.passes.templates.blocking import choose_block, cut, register_blocks
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Axes, Result, Tile, each_axis, folds
@@ -260,5 +260,11 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
 
 
 TEMPLATE = Template(
-    "matmul", ("lanes", "fma", "dot", "mr", "nr", "kc", "tiles", "panels"), _matches, _parameters, _ranges, _emit
+    "matmul",
+    ("lanes", "fma", "dot", "mr", "nr", "kc", "tiles", "panels"),
+    _matches,
+    no_rival,
+    _parameters,
+    _ranges,
+    _emit,
 )

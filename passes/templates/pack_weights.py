@@ -11,6 +11,7 @@ from mlir.dialects import func
 
 from aiopt.dialects import ai
 from aiopt.dialects.ai.packing import interleaved, pack_columns, pack_filters
+from aiopt.dialects.ai.winograd import SIZES, transform_filters
 from aiopt.dialects.ext import to_attribute, to_ir
 from aiopt.passes.base import Pass, functions
 from aiopt.passes.rewrite import constant_value, erase_dead, make_constant
@@ -20,6 +21,7 @@ from aiopt.passes.templates.kernel import read_contraction, weight_of
 from aiopt.passes.templates.registry import read_choice
 from aiopt.passes.templates.select_route import calls, known_arguments
 from aiopt.passes.unit import Unit
+from aiopt.support.errors import CompileError
 from aiopt.support.types import TensorType
 
 
@@ -28,8 +30,9 @@ class PackWeights(Pass):
     """Before: a template kernel with a constant weight. After: @main passes the weight packed in blocks of `nr`,
     in pairs of rows for a template that sums pairs (`dot`).
 
-    The op gets the attributes pack and filters (or columns), its argument the packed type. A weight that is computed
-    at run time, which only a matmul may have, stays as it is.
+    The op gets the attributes pack and filters (or columns), its argument the packed type. Where the template has a
+    `size`, filters are transformed for tiles of it (attribute winograd). A weight that is computed at run time, which
+    only a matmul may have, stays as it is.
     """
 
     name: ClassVar[str] = "ai-pack-weights"
@@ -51,10 +54,13 @@ def _pack(
     function: func.FuncOp, root: ai.MatMulOp | ai.ConvOp, numbers: Parameters, sites: list[func.CallOp], unit: Unit
 ) -> None:
     argument, pack, pairs = ir.BlockArgument(weight_of(root)), numbers["nr"], bool(numbers.get("dot"))
+    winograd = numbers.get("size")
+    if winograd not in (None, *SIZES):
+        raise CompileError(f"@{function.name.value}: winograd has tiles of {SIZES} pixels squared, not {winograd}")
     for site in sites:
         array = constant_value(site.operands[argument.arg_number], unit)
         assert array is not None, "read_contraction has asked"
-        packed, total = _packed(root, array, pack)
+        packed, total = _packed(root, array, pack, winograd)
         packed = interleaved(packed) if pairs else packed
         hint = _hint(site.operands[argument.arg_number])
         site.operation.operands[argument.arg_number] = make_constant(
@@ -65,14 +71,21 @@ def _pack(
     inputs = [value.type for value in function.arguments]
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, function.type.results))
     count = "columns" if isinstance(root, ai.MatMulOp) else "filters"
-    for key, value in (("pack", pack), (count, total), *([("interleave", 2)] if pairs else [])):  # pyright: ignore[reportPossiblyUnboundVariable]
+    added = {"pack": pack, count: total, "interleave": 2 if pairs else None, "winograd": winograd}  # pyright: ignore[reportPossiblyUnboundVariable]
+    for key, value in added.items():
+        if value is None:
+            continue
         root.operation.attributes[key] = to_attribute(type(root).attribute_slots[key].kind, value)
 
 
-def _packed(root: ai.MatMulOp | ai.ConvOp, array: np.ndarray, pack: int) -> tuple[np.ndarray, int]:
+def _packed(
+    root: ai.MatMulOp | ai.ConvOp, array: np.ndarray, pack: int, winograd: int | None
+) -> tuple[np.ndarray, int]:
     """The packed weight and how many columns or filters it holds."""
     if isinstance(root, ai.MatMulOp):
         return pack_columns(array, pack), array.shape[-1]
+    if winograd is not None:
+        array = transform_filters(array, winograd)
     return pack_filters(array, root.group.value, pack), array.shape[0]
 
 

@@ -25,12 +25,16 @@ class Rows:
 
 @dataclass(frozen=True)
 class Columns:
-    """Vectors of columns: step k is at start + k * stride. padded: the last ones are filled with zeros in memory."""
+    """Vectors of columns: step k is at start + k * stride. padded: the last ones are filled with zeros in memory.
+
+    ahead: the start of what will be read soon, of which each step fetches a line into the cache.
+    """
 
     buffer: ir.Value
     start: Index
     stride: int
     padded: bool
+    ahead: Index | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,8 @@ def reduce_products(
         at, position = emit.add(rows.start, k), emit.add(columns.start, emit.mul(k, columns.stride))
         loaded = [chunk.full if columns.padded else chunk for chunk in tile.chunks]
         vectors = [arithmetic.column(columns.buffer, position, chunk) for chunk in loaded]
+        if columns.ahead is not None:
+            emit.prefetch(columns.buffer, emit.add(columns.ahead, emit.mul(k, emit.LINE)))
         sums: list[ir.Value] = []
         for i, offset in enumerate(rows.offsets):
             element = arithmetic.row(rows.buffer, emit.add(at, offset), tile.chunks[0])

@@ -33,11 +33,10 @@ def registered() -> dict[str, Template]:
 
 
 def choose(kernel: Contraction, facts: Facts) -> tuple[str, Parameters] | None:
-    """The template that covers a kernel and the parameters it has on this machine; None if none does."""
-    for name, template in registered().items():
-        if template.matches(kernel):
-            return name, template.parameters(kernel, facts)
-    return None
+    """The template that covers a kernel at the least cost, and its parameters on this machine; None if none does."""
+    costs = {name: t.cost(kernel, facts) for name, t in registered().items() if t.matches(kernel)}
+    best = min(costs, key=lambda name: costs[name], default=None)
+    return None if best is None else (best, registered()[best].parameters(kernel, facts))
 
 
 def write_choice(function: func.FuncOp, choice: tuple[str, Parameters] | None) -> None:

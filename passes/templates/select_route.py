@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from mlir.dialects import func
 
+from aiopt.dialects.ai.winograd import SIZES
 from aiopt.passes.base import Pass, functions
 from aiopt.passes.rewrite import constant_value
 from aiopt.passes.spec.base import Level
@@ -14,6 +15,10 @@ from aiopt.passes.templates.base import Facts
 from aiopt.passes.templates.kernel import read_contraction
 from aiopt.passes.templates.registry import choose, write_choice
 from aiopt.passes.unit import Unit
+from aiopt.support.errors import OptionError
+
+AUTO = "auto"
+WINOGRAD = {AUTO: SIZES, "off": (), **{str(size): (size,) for size in SIZES}}
 
 
 @dataclass(frozen=True)
@@ -21,7 +26,9 @@ class SelectRoute(Pass):
     """Before: kernels of ai ops. After: each has `ai.route`, "template" or "structured", and with a template
     `ai.template`, its name and parameters for a machine with these registers and caches.
 
-    `templates=false` sends all down the structured route. A route that is there stays as it is.
+    `templates=false` sends all down the structured route. A route that is there stays as it is. `winograd` says which
+    convolutions are computed by Winograd's algorithm, with more rounding: auto (3x3 where it is faster, in tiles of 2x2
+    or 4x4), off (none), 2 or 4 (all that it can do, in tiles of this size).
     """
 
     name: ClassVar[str] = "ai-select-route"
@@ -33,9 +40,22 @@ class SelectRoute(Pass):
     fma: bool = False
     dot: bool = False
     templates: bool = True
+    winograd: str = AUTO
 
     def run(self, unit: Unit) -> None:
-        facts = Facts(self.vector_bits, self.registers, self.l2_bytes, self.cores, self.fma, self.dot)
+        if self.winograd not in WINOGRAD:
+            raise OptionError(
+                f"{self.name}: option 'winograd' must be one of {', '.join(WINOGRAD)}, not '{self.winograd}'"
+            )
+        facts = Facts(
+            self.vector_bits,
+            self.registers,
+            self.l2_bytes,
+            self.cores,
+            self.fma,
+            self.dot,
+            WINOGRAD[self.winograd],
+        )
         known = known_arguments(unit)
         for function in functions(unit.module):
             if "ai.kernel" not in function.attributes or "ai.route" in function.attributes:

@@ -13,7 +13,7 @@ from aiopt.api import compile
 from aiopt.runtime.base import Net
 from aiopt.specialize import SpecializingNet
 from aiopt.staged import StagedNet
-from aiopt.support.errors import InputError
+from aiopt.support.errors import InputNameError, InputTypeError
 from aiopt.support.types import has_element
 
 
@@ -88,13 +88,13 @@ def _value(value: Any) -> Any:
 def _by_name(names: list[str], inputs: Any) -> dict[str, Any]:
     values: Sequence[Any] = inputs if isinstance(inputs, (list, tuple)) else [inputs]
     if len(values) != len(names):
-        raise InputError(f"the model takes {len(names)} inputs ({', '.join(names)}), but was given {len(values)}")
+        raise InputNameError(f"the model takes {len(names)} inputs ({', '.join(names)}), but was given {len(values)}")
     return dict(zip(names, values, strict=True))
 
 
 def _value_info(name: str, array: np.ndarray) -> onnx.ValueInfoProto:
     if not has_element(array.dtype):
-        raise InputError(f"input '{name}' has dtype {array.dtype}, which aiopt does not have")
+        raise InputTypeError(f"input '{name}' has dtype {array.dtype}, which aiopt does not have")
     return onnx.helper.make_tensor_value_info(name, onnx.helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
 
 

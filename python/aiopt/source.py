@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from aiopt.support import onnx_file
-from aiopt.support.errors import ModelError
+from aiopt.support.errors import ChangedError, ExternalDataError
+from aiopt.support.external import locate
 from aiopt.support.onnx_file import Dims
 
 
@@ -43,12 +44,11 @@ class Source:
     def require_unchanged(self) -> None:
         """Raise ModelError if the model is no longer what it was when it was first read."""
         if read_source(self.model).digest != self.digest:
-            raise ModelError(f"'{self.model}' has changed since it was opened: open it again")
+            raise ChangedError(f"'{self.model}' has changed since it was opened: open it again")
 
 
 def read_source(model: Any) -> Source:
     """Look at a model. Never fails: what is wrong with it, the frontend says best."""
-    folder = Path(model).parent if isinstance(model, (str, Path)) else None
     data = _bytes(model)
     if data is None:
         return Source(model)
@@ -59,7 +59,7 @@ def read_source(model: Any) -> Source:
     except ValueError:
         inputs, external = {}, []
     for location in external:
-        known = _digest_beside(folder, location)
+        known = _digest_beside(model, location)
         if known is None:
             return Source(model, digest.hexdigest(), False, inputs)
         digest.update(f"\0{location}\0{known}".encode())
@@ -100,15 +100,12 @@ def _bytes(model: Any) -> memoryview | None:
     return None
 
 
-def _digest_beside(folder: Path | None, location: str) -> str | None:
-    """The SHA-256 of an external file; None if it is not in the model's folder or cannot be read."""
-    if folder is None:
-        return None
-    path = (folder / location).resolve()
-    if not path.is_relative_to(folder.resolve()):
+def _digest_beside(model: Any, location: str) -> str | None:
+    """The SHA-256 of an external file; None if it may not or cannot be read."""
+    if not isinstance(model, (str, Path)):
         return None
     try:
-        with open(path, "rb") as file:
+        with open(locate(Path(model), location), "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
+    except (OSError, ExternalDataError):
         return None

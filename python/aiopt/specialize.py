@@ -14,7 +14,7 @@ import numpy as np
 from aiopt.runtime import signature
 from aiopt.runtime.binding import Binding
 from aiopt.support.checks import whole_number
-from aiopt.support.errors import AioptError, InputError
+from aiopt.support.errors import InputNameError, InputShapeError, InputTypeError, StateError
 from aiopt.support.onnx_file import Dims
 
 if TYPE_CHECKING:
@@ -59,7 +59,9 @@ class SpecializingNet:
         """`run` with inputs and outputs by position."""
         if len(inputs) != len(self.inputs):
             takes = self._describe()
-            raise InputError(f"net '{self.name}' was given {len(inputs)} inputs, expected {len(self.inputs)} ({takes})")
+            raise InputNameError(
+                f"net '{self.name}' was given {len(inputs)} inputs, expected {len(self.inputs)} ({takes})"
+            )
         return self.specialize(dict(zip(self.inputs, inputs, strict=True)))(*inputs)
 
     def bind(self, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> Binding:
@@ -80,7 +82,7 @@ class SpecializingNet:
     def report(self) -> dict[str, Any]:
         """The report of the net used last, with its input `shapes`. Raises AioptError before the first call."""
         if not (reports := self.reports()):
-            raise AioptError(f"net '{self.name}' has no report yet: it is compiled at the first call of each shape")
+            raise StateError(f"net '{self.name}' has no report yet: it is compiled at the first call of each shape")
         return reports[-1]
 
     def reports(self) -> list[dict[str, Any]]:
@@ -113,7 +115,7 @@ class SpecializingNet:
         key = tuple(shapes.values())
         with self._lock:
             if self._closed:
-                raise AioptError(f"net '{self.name}' has been closed")
+                raise StateError(f"net '{self.name}' has been closed")
             known = self._nets.get(key)
             mine = known is None
             if known is None:
@@ -143,13 +145,13 @@ class SpecializingNet:
                 continue
             wanted = f"input '{name}' has shape {shape}, expected {_describe(dims)}"
             if len(shape) != len(dims):
-                raise InputError(wanted)
+                raise InputShapeError(wanted)
             for size, dim in zip(shape, dims, strict=True):
                 if isinstance(dim, int) and size != dim:
-                    raise InputError(wanted)
+                    raise InputShapeError(wanted)
                 if isinstance(dim, str) and sizes.setdefault(dim, (size, name))[0] != size:
                     first, where = sizes[dim]
-                    raise InputError(
+                    raise InputShapeError(
                         f"dimension '{dim}' must have one size, but the inputs make it {first} ('{where}') and {size} "
                         f"('{name}')"
                     )
@@ -165,5 +167,5 @@ def _describe(dims: Dims | None) -> str:
 
 def _shape(name: str, value: Any) -> tuple[int, ...]:
     if not isinstance(value, np.ndarray):
-        raise InputError(f"input '{name}' is a {type(value).__name__}, expected a numpy array")
+        raise InputTypeError(f"input '{name}' is a {type(value).__name__}, expected a numpy array")
     return value.shape

@@ -15,12 +15,14 @@ from typing import Any
 from aiopt.support.errors import AioptError
 from bench import start
 from bench.figure import Figure, at_most, failed
+from bench.large import write_large_model
 from e2e.models import resnet50_random
 
 _FRESH = Path(__file__).with_name("fresh.py")
 # Tuning of OpenBLAS for one machine, which would slow its start or change it in the processes that are measured.
 _UNSET = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 _TIMES = 5
+_LARGE = 1_000_000_000  # bytes
 _LATENCY = {"resnet50-random": 2.0, "detector-640x640": 2.0, "minilm-128": 1.5}
 _IMPORT = """
 import time
@@ -86,6 +88,16 @@ def _import() -> Iterator[Figure]:
     yield Figure("import aiopt, brings mlir or onnx", ", ".join(heavy) or "neither", "neither", not heavy)
 
 
+def _memory() -> Iterator[Figure]:
+    """The compiler on a model of 1 GB, whose weights lie in a file beside it."""
+    with tempfile.TemporaryDirectory(prefix="aiopt-figures-") as folder:
+        model = write_large_model(Path(folder), _LARGE)
+        size = sum(file.stat().st_size for file in Path(folder).iterdir())
+        found = _fresh("compile", str(model), AIOPT_CACHE="0")
+    most = (2.5 * size + 500e6) / 1e9
+    yield at_most(f"a model of {size / 1e9:.2f} GB, peak memory of the compiler", found["peak_bytes"] / 1e9, most, "GB")
+
+
 SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
     "compile": _compile,
     "latency": _latency,
@@ -94,6 +106,7 @@ SECTIONS: dict[str, Callable[[], Iterator[Figure]]] = {
     "graph": _graph,
     "call": _call,
     "import": _import,
+    "memory": _memory,
     "start": start.figures,
 }
 

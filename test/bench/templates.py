@@ -1,6 +1,6 @@
 """Speed of the templates on one core, hot: a table of shapes, GFLOP/s and per cent of the core's multiply-add peak.
 
-    python test/bench/templates.py [NAME ...] [--seconds S]
+    python test/bench/templates.py [NAME ...] [--seconds S] [--winograd auto|off|2|4]
 
 NAME picks the rows whose name contains it. The peak is measured in the same run, by a loop that stays in registers.
 Times are CPU time, the least of many runs, so that other work on the machine disturbs little.
@@ -21,6 +21,7 @@ from aiopt.bench.peak import fma_peak, least_seconds
 from aiopt.dialects import ai, ext
 from aiopt.passes import pipeline
 from aiopt.passes.io import new_context
+from aiopt.passes.templates.select_route import AUTO, WINOGRAD
 from aiopt.passes.unit import Unit
 from aiopt.runtime.net import CompiledNet
 from aiopt.support.kernel_cache import KernelCache
@@ -100,7 +101,7 @@ CASES = [
 ]  # fmt: skip
 
 
-def compile_case(case: Case) -> tuple[CompiledNet, float, str]:
+def compile_case(case: Case, winograd: str = AUTO) -> tuple[CompiledNet, float, str]:
     """The compiled kernel, the seconds it took, and the template's parameters."""
     weights = WeightStore()
     target = find_target("cpu")
@@ -122,7 +123,7 @@ def compile_case(case: Case) -> tuple[CompiledNet, float, str]:
     start = time.perf_counter()
     choice = ""
     for stage in target.stages()[1:]:
-        pipeline.run(unit, stage.pipeline)
+        pipeline.run(unit, stage.pipeline.replace("ai-select-route{", f"ai-select-route{{winograd={winograd} ", 1))
         choice = choice or _choice(unit)
     code = target.build(unit, KernelCache())
     seconds = time.perf_counter() - start
@@ -142,8 +143,14 @@ def _choice(unit: Unit) -> str:
     for op in unit.module.body.operations:
         if "ai.template" in op.attributes:
             entries = ir.DictAttr(op.attributes["ai.template"])
-            return " ".join(
-                f"{e.name}={ir.IntegerAttr(e.attr).value}" for e in entries if e.name not in ("name", "fma", "lanes")
+            return (
+                ir.StringAttr(entries["name"]).value
+                + " "
+                + " ".join(
+                    f"{e.name}={ir.IntegerAttr(e.attr).value}"
+                    for e in entries
+                    if e.name not in ("name", "fma", "lanes")
+                )
             )
     return "structured"
 
@@ -152,6 +159,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*")
     parser.add_argument("--seconds", type=float, default=0.3, help="to measure each shape")
+    parser.add_argument("--winograd", default=AUTO, choices=list(WINOGRAD), help="see ai-select-route")
     arguments = parser.parse_args()
     best = fma_peak() / 1e9
     print(f"peak {best:.1f} GFLOP/s")
@@ -159,7 +167,7 @@ def main() -> None:
     for case in CASES:
         if arguments.names and not any(name in case.name for name in arguments.names):
             continue
-        net, compiling, choice = compile_case(case)
+        net, compiling, choice = compile_case(case, arguments.winograd)
         inputs = {"x": _RNG.standard_normal(case.input, dtype=np.float32)}
         speed = case.flops / least_seconds(net, inputs, arguments.seconds) / 1e9
         print(f"{case.name:38s} {speed:8.1f} {100 * speed / best:6.0f}% {compiling:10.2f}  {choice}", flush=True)

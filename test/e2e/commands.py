@@ -14,7 +14,7 @@ def command(*words: str | Path, cwd: Path | None = None, stdin: Path | None = No
     """Run a command of this environment; its output is captured, its status not checked."""
     with open(stdin or os.devnull, "rb") as source:
         return subprocess.run(
-            [_program(str(words[0])), *map(str, words[1:])],
+            [program(str(words[0])), *map(str, words[1:])],
             cwd=cwd,
             stdin=source,
             capture_output=True,
@@ -34,7 +34,7 @@ def error_of(*words: str | Path) -> str:
     return lines[0]
 
 
-def _program(name: str) -> str:
+def program(name: str) -> str:
     """A command of this environment, or a tool that came in the `mlir` wheel."""
     places = [Path(sys.executable).parent]
     spec = importlib.util.find_spec("mlir")

@@ -112,7 +112,7 @@ def test_llvm_abort_is_an_error(tmp_path: Path) -> None:
     path.write_text(LOOP)
     error = error_of("aiopt", "-p", "func.func(affine-loop-tile{tile-sizes=0})", path)
     assert "LLVM aborted in func.func(affine-loop-tile{tile-sizes=0}): Assertion" in error
-    reproducer = Path(error.split()[-1])
+    reproducer = Path(error.split()[-2])
     done = command("mlir-opt", "--run-reproducer", reproducer)
     reproducer.unlink()
     assert "Assertion `step > 0" in done.stderr

@@ -147,6 +147,7 @@ UPSTREAM = (
 GENERAL = (
     Flag("help", "Display available options"),
     Flag("help-list", "Display list of available options"),
+    _value("explain", "code", "Display what the code of an error means, or all codes", Kind.MAYBE),
     Flag("version", "Display the versions of aiopt and LLVM"),
 )
 

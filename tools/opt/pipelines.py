@@ -6,7 +6,7 @@ from aiopt.passes import native
 from aiopt.passes.pipeline_text import MODULE, Nest, Step, find_step, parse
 from aiopt.passes.registry import registered
 from aiopt.passes.reproducer import read_pipeline
-from aiopt.support.errors import OptionError
+from aiopt.support.errors import OptionError, PipelineError
 from aiopt.tools.opt.command_line import Given, UsageError, unknown
 from aiopt.tools.opt.flags import FLAGS
 
@@ -49,7 +49,7 @@ def unknown_pipeline(name: str) -> OptionError:
     """The error for a name that is no pipeline."""
     from aiopt.support.arguments import did_you_mean  # brings argparse
 
-    return OptionError(f"no pipeline is called '{name}'{did_you_mean(name, registered())} (see aiopt --list-passes)")
+    return PipelineError(f"no pipeline is called '{name}'{did_you_mean(name, registered())} (see aiopt --list-passes)")
 
 
 def _shown(step: Step, depth: int) -> list[str]:

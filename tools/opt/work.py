@@ -142,7 +142,7 @@ class Command:
             raise
         except AioptError as error:
             if self.expected is None:
-                printer.write(f"error: {error}\n")
+                printer.write(f"error: {error} [{error.code}]\n")
             else:
                 self.expected.process(_place(str(error), self.input.name), "error", str(error))
         finally:

@@ -92,6 +92,12 @@ def _channels(op: ai.ConvOp, weight: TensorType) -> tuple[Channels, int]:
         raise UnsupportedError(
             f"convert-ai-to-linalg takes packed weights of {what} only (at {describe(op.location)}): pack no others"
         )
+    if op.winograd is not None:
+        where = describe(op.location)
+        raise UnsupportedError(
+            f"convert-ai-to-linalg leaves filters transformed for winograd to the template (at {where}): "
+            "run ai-select-route before"
+        )
     check_whole_blocks(pack.value, filters.value, op.interleave)
     return (_PACKED_DEPTHWISE if depthwise else _PACKED_DENSE), weight.shape[0]
 

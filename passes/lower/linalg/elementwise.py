@@ -95,6 +95,7 @@ UNARY: dict[type[Operation], Expression] = {
     ai.AcoshOp: math.acosh,
     ai.AtanhOp: math.atanh,
 }
+_UNSIGNED: dict[type[Operation], Expression] = {ai.AbsOp: lambda x: x}  # where the sign bit is none
 # float, signed, unsigned; bool is none of them
 BINARY: dict[type[Operation], tuple[Expression, Expression, Expression]] = {
     ai.AddOp: (arith.addf, arith.addi, arith.addi),
@@ -139,7 +140,10 @@ def computed(expression: Expression, element: str) -> Expression:
 
 @lowers(*UNARY)
 def _lower_unary(op: Operation, operand: Operand) -> ir.Value:
-    return elementwise([operand], type_of(op.results[0]), computed(UNARY[type(op)], operand.type.element))
+    element, expression = operand.type.element, UNARY[type(op)]
+    if element in UNSIGNED:
+        expression = _UNSIGNED.get(type(op), expression)
+    return elementwise([operand], type_of(op.results[0]), computed(expression, element))
 
 
 @lowers(*BINARY)

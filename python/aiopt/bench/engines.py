@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from aiopt.support.errors import CompileError, OptionError
+from aiopt.support.errors import AioptError, CompileError, MissingPackageError, OptionError
 
 Arrays = Mapping[str, np.ndarray]
 Run = Callable[[Arrays], dict[str, np.ndarray]]
@@ -60,7 +60,9 @@ def find(name: str) -> Engine:
     if engine is None:
         raise OptionError(f"there is no engine '{name}' (there are: {', '.join(ENGINES)})")
     if importlib.util.find_spec(engine.module) is None:
-        raise OptionError(f"engine '{name}' needs a package that is not installed: pip install {engine.package}")
+        raise MissingPackageError(
+            f"engine '{name}' needs a package that is not installed: pip install {engine.package}"
+        )
     return engine
 
 
@@ -164,7 +166,6 @@ ENGINES = {
 
 def load(name: str, job: Job) -> Loaded:
     """A model in an engine. Raises AioptError: what the engine says, in one line."""
-    from aiopt.support.errors import AioptError
 
     try:
         return find(name).load(job)

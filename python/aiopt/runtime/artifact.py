@@ -25,7 +25,13 @@ import numpy as np
 
 from aiopt.runtime.library import ABI_VERSION, missing_cpu_feature
 from aiopt.runtime.parts_table import parts_table
-from aiopt.support.errors import CompileError, ModelError
+from aiopt.support.errors import (
+    ArtifactError,
+    ArtifactMachineError,
+    ArtifactVersionError,
+    DamagedArtifactError,
+    UnreadableError,
+)
 from aiopt.support.files import is_special, write_output
 
 FORMAT = 1
@@ -105,7 +111,7 @@ def read_artifact(path: str | Path) -> Artifact:
         objects = [bytes(_section(mapped, start, section)) for section in header["objects"]]
         weights = _section(mapped, start, header["weights"])
     except (KeyError, TypeError, ValueError) as error:
-        raise ModelError(f"'{path}' is damaged ({error}): write or copy it again") from error
+        raise DamagedArtifactError(f"'{path}' is damaged ({error}): write or copy it again") from error
     return Artifact(header, tuple(objects), np.frombuffer(weights, np.uint8))
 
 
@@ -133,30 +139,32 @@ def describe(header: Mapping[str, Any]) -> str:
 def _opened(path: str | Path):
     try:
         if is_special(Path(path)):
-            raise ModelError(f"'{path}' is no regular file: an artifact is mapped, not read")
+            raise UnreadableError(f"'{path}' is no regular file: an artifact is mapped, not read")
         return open(path, "rb")
     except OSError as error:
-        raise ModelError(f"cannot read '{path}': {error.strerror}") from error
+        raise UnreadableError(f"cannot read '{path}': {error.strerror}") from error
 
 
 def _read_header(file: Any, path: str) -> tuple[dict[str, Any], int]:
     """The header and where the sections begin."""
     first = file.read(_PREAMBLE.size)
     if not is_artifact(first):
-        raise ModelError(f"'{path}' is not a compiled net (a file written by net.save or aiopt-compile)")
+        raise ArtifactError(f"'{path}' is not a compiled net (a file written by net.save or aiopt-compile)")
     if len(first) < _PREAMBLE.size:
-        raise ModelError(f"'{path}' is cut off: it has {len(first)} bytes; write or copy it again")
+        raise DamagedArtifactError(f"'{path}' is cut off: it has {len(first)} bytes; write or copy it again")
     _, version, _, header_bytes, size, digest = _PREAMBLE.unpack(first)
     if version != FORMAT:
-        raise ModelError(f"'{path}' is of format {version}, this aiopt reads format {FORMAT}: compile the model again")
+        raise ArtifactVersionError(
+            f"'{path}' is of format {version}, this aiopt reads format {FORMAT}: compile the model again"
+        )
     if (found := os.fstat(file.fileno()).st_size) != size:
-        raise ModelError(f"'{path}' is cut off: it has {found} bytes of {size}; write or copy it again")
+        raise DamagedArtifactError(f"'{path}' is cut off: it has {found} bytes of {size}; write or copy it again")
     text = file.read(header_bytes) if header_bytes <= size else b""
     if hashlib.sha256(text).digest() != digest:
-        raise ModelError(f"'{path}' is damaged (header): write or copy it again")
+        raise DamagedArtifactError(f"'{path}' is damaged (header): write or copy it again")
     header = json.loads(text)
     if wrong := [key for key, kind in _HEADER.items() if not _has(header, key, kind)]:
-        raise ModelError(f"'{path}' is damaged (header without {wrong[0]}): compile the model again")
+        raise DamagedArtifactError(f"'{path}' is damaged (header without {wrong[0]}): compile the model again")
     return header, _aligned(_PREAMBLE.size + header_bytes)
 
 
@@ -167,11 +175,15 @@ def _has(header: object, key: str, kind: type) -> bool:
 def _check_fits(header: Mapping[str, Any], path: str) -> None:
     again = "compile the model again on this machine"
     if header["machine"] != platform.machine():
-        raise CompileError(f"'{path}' is for {header['machine']}, this machine is {platform.machine()}: {again}")
+        raise ArtifactMachineError(
+            f"'{path}' is for {header['machine']}, this machine is {platform.machine()}: {again}"
+        )
     if header["abi"] != ABI_VERSION:
-        raise CompileError(f"'{path}' is for ABI version {header['abi']}, this aiopt has {ABI_VERSION}: {again}")
+        raise ArtifactVersionError(
+            f"'{path}' is for ABI version {header['abi']}, this aiopt has {ABI_VERSION}: {again}"
+        )
     if missing := missing_cpu_feature(header["features"]):
-        raise CompileError(f"'{path}' needs a CPU with '{missing}', which this one lacks: {again}")
+        raise ArtifactMachineError(f"'{path}' needs a CPU with '{missing}', which this one lacks: {again}")
 
 
 def _section(mapped: memoryview, start: int, section: Mapping[str, Any]) -> memoryview:

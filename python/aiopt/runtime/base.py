@@ -12,7 +12,7 @@ import numpy as np
 
 from aiopt.runtime import signature
 from aiopt.runtime.binding import Binding
-from aiopt.support.errors import InputError
+from aiopt.support.errors import InputNameError
 from aiopt.support.types import TensorType
 
 # What a report says of how the net came here, not of the net.
@@ -46,7 +46,9 @@ class Net(ABC):
         """`run` with inputs and outputs by position."""
         if len(inputs) != len(self.inputs):
             takes = signature.describe(self.inputs)
-            raise InputError(f"net '{self.name}' was given {len(inputs)} inputs, expected {len(self.inputs)} ({takes})")
+            raise InputNameError(
+                f"net '{self.name}' was given {len(inputs)} inputs, expected {len(self.inputs)} ({takes})"
+            )
         return self._call(inputs)
 
     def profile(self, inputs: Mapping[str, np.ndarray]) -> list[tuple[str, float]]:

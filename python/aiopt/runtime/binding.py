@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from aiopt.runtime import signature
-from aiopt.support.errors import InputError
+from aiopt.support.errors import BindingError
 from aiopt.support.types import TensorType
 
 
@@ -49,13 +49,13 @@ def check_bindable(
         for name, type_ in types.items():
             signature.check_array(role, name, type_, arrays[name])
             if not signature.is_plain(arrays[name]):
-                raise InputError(
+                raise BindingError(
                     f"{role} '{name}' is not dense, row-major and aligned, so nothing can be bound to it: "
                     "bind np.ascontiguousarray(...) of it"
                 )
     for name in types_out:
         if not outputs[name].flags.writeable:
-            raise InputError(f"output '{name}' is read-only, so nothing can be written to it")
+            raise BindingError(f"output '{name}' is read-only, so nothing can be written to it")
     _refuse_overlaps(inputs, outputs)
 
 
@@ -65,5 +65,5 @@ def _refuse_overlaps(inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.
     for name, array in outputs.items():
         for other, memory in seen:
             if np.may_share_memory(array, memory):
-                raise InputError(f"output '{name}' shares memory with {other}: bind an array of its own")
+                raise BindingError(f"output '{name}' shares memory with {other}: bind an array of its own")
         seen.append((f"output '{name}'", array))

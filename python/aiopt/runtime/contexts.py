@@ -6,7 +6,7 @@ import ctypes
 import threading
 
 from aiopt.runtime.library import STATUS, NetInfo, library
-from aiopt.support.errors import AioptError, CompileError
+from aiopt.support.errors import CompileError, StateError
 
 
 class Contexts:
@@ -30,7 +30,7 @@ class Contexts:
         """The address of a context nobody else uses. Raises AioptError after `close`, CompileError without memory."""
         with self._changed:
             if self._closed:
-                raise AioptError(f"net '{self._net}' has been closed")
+                raise StateError(f"net '{self._net}' has been closed")
             self._in_flight += 1
             if self._free:
                 return self._free.pop()

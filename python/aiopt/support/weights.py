@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 
-from aiopt.support.errors import ModelError, OutputError
+from aiopt.support.errors import OverwriteError, WeightsError
 
 ELIDED = "elided"
 _MARK = {"written_by": "aiopt"}  # in the metadata of files that may be written over
@@ -50,7 +50,7 @@ class WeightStore(Mapping[str, np.ndarray]):
         try:
             return self._arrays[key]
         except KeyError:
-            raise ModelError(
+            raise WeightsError(
                 f"the value of constant '{key}' is not known: give the module the attribute ai.weights, naming a "
                 ".safetensors file that holds it (text written with weights elided cannot be compiled)"
             ) from None
@@ -64,6 +64,14 @@ class WeightStore(Mapping[str, np.ndarray]):
     def __len__(self) -> int:
         return len(self._arrays)
 
+    def restricted(self, keys: Collection[str]) -> WeightStore:
+        """A store of the arrays of these keys alone (those of them that are known)."""
+        store = WeightStore()
+        store._arrays = {key: array for key, array in self._arrays.items() if key in keys}
+        store._key_by_digest = {digest: key for digest, key in self._key_by_digest.items() if key in store._arrays}
+        store._next_number = dict(self._next_number)
+        return store
+
     def save(self, path: Path, keys: set[str]) -> None:
         """Write the arrays of these keys as safetensors. The file appears whole or not at all.
 
@@ -72,7 +80,7 @@ class WeightStore(Mapping[str, np.ndarray]):
         from safetensors.numpy import save_file
 
         if path.is_file() and not _is_ours(path):
-            raise OutputError(
+            raise OverwriteError(
                 f"cannot write the weights '{path}': aiopt did not write the file of that name that is there; remove "
                 "it, or give the output another name"
             )
@@ -95,7 +103,7 @@ class WeightStore(Mapping[str, np.ndarray]):
         try:
             arrays = load_file(path)
         except (OSError, SafetensorError) as error:
-            raise ModelError(f"cannot read weights from '{path}': {error}") from error
+            raise WeightsError(f"cannot read weights from '{path}': {error}") from error
         for key, array in arrays.items():
             array.flags.writeable = False
             store._arrays[key] = array

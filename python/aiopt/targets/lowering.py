@@ -9,6 +9,7 @@ from typing import Any
 from aiopt.passes import pipeline, report
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
+from aiopt.passes.values import referenced_keys
 from aiopt.targets.base import Target, remaining_stages
 
 Clock = Callable[[str], AbstractContextManager[None]]  # told the name of each stage
@@ -23,6 +24,7 @@ def run_stages(unit: Unit, target: Target, amp: str = "none", clock: Clock = nul
         if stage is not None:
             with clock(stage.name):
                 pipeline.run(unit, stage.pipeline)
+                unit.weights = unit.weights.restricted(referenced_keys(unit.module))  # frees what became of others
         if unit.level is Level.LOOPS:
             calls = report.kernels(unit.module)
             summary.update(kernels=calls, launches=sum(call["launches"] for call in calls))

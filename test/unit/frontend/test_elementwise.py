@@ -120,7 +120,7 @@ def test_clip_takes_a_list_of_one_as_bound() -> None:
 
 
 def test_clip_refuses_a_bound_that_is_no_scalar() -> None:
-    with pytest.raises(ModelError, match=r"node 'the_node' \(Clip, opset 13\): input 1 must be a scalar.*\[2\]"):
+    with pytest.raises(ModelError, match=r"node 'the_node' \(Clip, opset 13.*\): input 1 must be a scalar.*\[2\]"):
         run(node_model("Clip", {"x": X, "low": f32(2)}, 13), {})
 
 
@@ -174,7 +174,7 @@ def test_element_types_are_checked() -> None:
 
 
 def test_shapes_that_do_not_broadcast_name_the_node() -> None:
-    with pytest.raises(ModelError, match=r"node 'the_node' \(Add, opset 13\): ai.add: .*broadcast"):
+    with pytest.raises(ModelError, match=r"node 'the_node' \(Add, opset 13.*\): ai.add: .*broadcast"):
         run(node_model("Add", {"a": f32(2), "b": f32(3)}, 13), {})
 
 

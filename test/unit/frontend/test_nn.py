@@ -67,7 +67,7 @@ def _image() -> dict[str, np.ndarray]:
     ],
 )
 def test_conv_errors(attributes: dict[str, Any], text: str) -> None:
-    with pytest.raises(ModelError, match=rf"^node 'the_node' \(Conv, opset 13\): .*{text}"):
+    with pytest.raises(ModelError, match=rf"^node 'the_node' \(Conv, opset 13.*\): .*{text}"):
         run(node_model("Conv", _image(), 13, **attributes), {})
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import onnx
 import pytest
 
-from aiopt.frontend.onnx.quantization import MICROSOFT
-from aiopt.frontend.onnx.registry import covered_opsets, op_types
+from aiopt.frontend.onnx.registry import MICROSOFT, covered_opsets, op_types
 from aiopt.support.errors import ModelError
 from unit.frontend.single_node import NAME, imported, node_model, onnxruntime_run, run
 

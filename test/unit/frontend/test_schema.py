@@ -65,7 +65,8 @@ def test_absent_inputs_at_the_end_do_not_count() -> None:
 
 
 def test_every_operator_has_a_schema() -> None:
-    for op_type in op_types():
+    # SimplifiedLayerNormalization is ONNX Runtime's, which writes it into ONNX's own domain.
+    for op_type in set(op_types()) - {"SimplifiedLayerNormalization"}:
         for opset in covered_opsets(op_type):
             assert OLDEST_OPSET <= opset <= NEWEST_OPSET
             assert defs.get_schema(op_type, opset, "").name == op_type

@@ -93,7 +93,7 @@ def test_reshape_of_scalar_and_nothing() -> None:
     ],
 )
 def test_reshape_errors(shape: tuple[int, ...], text: str) -> None:
-    with pytest.raises(ModelError, match=rf"^node 'the_node' \(Reshape, opset 13\): .*{text}"):
+    with pytest.raises(ModelError, match=rf"^node 'the_node' \(Reshape, opset 13.*\): .*{text}"):
         run(node_model("Reshape", {"x": X, "shape": i64(*shape)}, 13, known=["shape"]), {})
 
 

@@ -91,6 +91,17 @@ def test_bool_and_integer_constants(context: ir.Context) -> None:
     assert np.isnan(have["h"]).all()
 
 
+@pytest.mark.parametrize("word", ["true", "false"])
+def test_a_constant_of_many_equal_bools(word: str, context: ir.Context) -> None:
+    """MLIR's buffer of such a constant ends after eight of them."""
+    text = f"""func.func @main() -> tensor<7x1x7xi1> {{
+      %b = arith.constant dense<{word}> : tensor<7x1x7xi1>
+      return %b : tensor<7x1x7xi1>
+    }}"""
+    have = interpret(parse(text, context), WeightStore(), {})["0"]
+    np.testing.assert_array_equal(have, np.full((7, 1, 7), word == "true"))
+
+
 def test_values_are_freed_after_their_last_use(context: ir.Context, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[weakref.ref[np.ndarray]] = []
     alive: list[int] = []

@@ -35,11 +35,11 @@ def test_a_dash_alone_is_a_file():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--emti=obj"], "error: unknown option '--emti', did you mean '--emit'?\n"),
-        (["--qqq"], "error: unknown option '--qqq'\n"),
-        (["a", "b"], "error: unexpected argument 'b': one input file at a time\n"),
-        (["--emit"], "error: --emit: expected one argument\n"),
-        (["--emi=obj"], "error: unknown option '--emi', did you mean '--emit'?\n"),
+        (["--emti=obj"], "error: unknown option '--emti', did you mean '--emit'? [AI0401]\n"),
+        (["--qqq"], "error: unknown option '--qqq' [AI0401]\n"),
+        (["a", "b"], "error: unexpected argument 'b': one input file at a time [AI0401]\n"),
+        (["--emit"], "error: --emit: expected one argument [AI0401]\n"),
+        (["--emi=obj"], "error: unknown option '--emi', did you mean '--emit'? [AI0401]\n"),
     ],
 )
 def test_a_mistake_is_one_line_and_status_1(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]):

@@ -52,12 +52,12 @@ def test_the_status_is_that_of_the_work(tmp_path: Path):
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("raise ModelError('no\\nmodel')", "no model"),
-        ("raise OSError(28, 'No space left', 'file')", "[Errno 28] No space left: 'file'"),
-        ("raise MemoryError", "out of memory in the start"),
+        ("raise ModelError('no\\nmodel')", "no model [AI0101]"),
+        ("raise OSError(28, 'No space left', 'file')", "[Errno 28] No space left: 'file' [AI0914]"),
+        ("raise MemoryError", "out of memory in the start [AI0912]"),
         (
             "raise KeyError('x\\ny')",
-            "internal error: KeyError: 'x\\ny' (please report; AIOPT_TRACEBACK=1 shows the traceback)",
+            "internal error: KeyError: 'x\\ny' (please report; AIOPT_TRACEBACK=1 shows the traceback) [AI0913]",
         ),
     ],
 )
@@ -81,7 +81,7 @@ def test_an_assertion_is_one_line_with_a_reproducer(tmp_path: Path):
     done = run_work(body, tmp_path)
     (reproducer,) = tmp_path.iterdir()
     reason = 'Assertion `x > 0 && "text"\' failed (B.cpp:12)'
-    expected = f"error: LLVM aborted in second: {reason}; reproducer written to {reproducer}\n"
+    expected = f"error: LLVM aborted in second: {reason}; reproducer written to {reproducer} [AI0911]\n"
     assert (done.returncode, done.stderr) == (1, expected)
     assert reproducer.read_text() == "second ['second'] b'module'"
 
@@ -89,14 +89,17 @@ def test_an_assertion_is_one_line_with_a_reproducer(tmp_path: Path):
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("die('LLVM ERROR: out of registers\\nStack dump:')", "LLVM aborted in a step: out of registers"),
-        ("die('odd type\\nUNREACHABLE executed at /s/x.cpp:3!\\n')", "LLVM aborted in a step: odd type (x.cpp:3)"),
-        ("die('')", "LLVM aborted in a step: it gave no reason"),
-        ("die('', signal.SIGSEGV)", "crash in a step: Segmentation fault (SIGSEGV)"),
-        ("die('', signal.SIGKILL)", "the compiler was killed in a step (out of memory?)"),
+        ("die('LLVM ERROR: out of registers\\nStack dump:')", "LLVM aborted in a step: out of registers [AI0911]"),
+        (
+            "die('odd type\\nUNREACHABLE executed at /s/x.cpp:3!\\n')",
+            "LLVM aborted in a step: odd type (x.cpp:3) [AI0911]",
+        ),
+        ("die('')", "LLVM aborted in a step: it gave no reason [AI0911]"),
+        ("die('', signal.SIGSEGV)", "crash in a step: Segmentation fault (SIGSEGV) [AI0911]"),
+        ("die('', signal.SIGKILL)", "the compiler was killed in a step (out of memory?) [AI0912]"),
         # report_fatal_error may also leave by exit(1)
-        ("os.write(2, b'LLVM ERROR: bad\\n'); libc.exit(1)", "LLVM aborted in a step: bad"),
-        ("libc.exit(0)", "LLVM aborted in a step: it gave no reason"),
+        ("os.write(2, b'LLVM ERROR: bad\\n'); libc.exit(1)", "LLVM aborted in a step: bad [AI0911]"),
+        ("libc.exit(0)", "LLVM aborted in a step: it gave no reason [AI0911]"),
     ],
 )
 def test_other_deaths(body: str, message: str, tmp_path: Path):
@@ -107,7 +110,7 @@ def test_other_deaths(body: str, message: str, tmp_path: Path):
 
 def test_a_module_that_cannot_be_written_is_said(tmp_path: Path):
     done = run_work("journal.record('s', [], lambda file: file.write(b'broken'))\ndie('')", tmp_path)
-    assert done.stderr.endswith("so there is no reproducer\n")
+    assert done.stderr.endswith("so there is no reproducer [AI0911]\n")
     assert done.stderr.count("\n") == 1
     assert not list(tmp_path.iterdir())
 

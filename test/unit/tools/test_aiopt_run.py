@@ -90,9 +90,9 @@ def test_mistakes_are_one_line(model: Path, tmp_path: Path):
     assert "float64" in error_of("aiopt-run", model, *shape, "--input", f"x={tmp_path}/d.npy")
     assert "cannot read" in error_of("aiopt-run", model, *shape, "--input", f"x={tmp_path}/text.npy")
     absent = error_of("aiopt-run", model, *shape, "--input", f"x={tmp_path}/absent.npy")
-    assert absent == f"error: input 'x': cannot read '{tmp_path}/absent.npy': No such file or directory"
+    assert absent == f"error: input 'x': cannot read '{tmp_path}/absent.npy': No such file or directory [AI0301]"
     twice = error_of("aiopt-run", model, "--input", "x=a.npy", "--input", "x=b.npy")
-    assert twice == "error: --input gives 'x' twice"
+    assert twice == "error: --input gives 'x' twice [AI0401]"
     assert "--threads: '0' is not a whole number" in error_of("aiopt-run", model, "--threads", "0")
     assert error_of("aiopt-run").startswith("error: the following arguments are required: MODEL")
     assert "cannot read" in error_of("aiopt-run", tmp_path / "absent.onnx")

@@ -9,7 +9,7 @@ import numpy as np
 from onnx import AttributeProto
 
 from aiopt.frontend.onnx.tensors import to_array
-from aiopt.support.errors import ModelError
+from aiopt.support.errors import NodeAttributeError
 
 T = TypeVar("T")
 _KIND = AttributeProto.AttributeType
@@ -23,7 +23,7 @@ class Attributes:
         self._unread: set[str] = set()
         for proto in protos:
             if proto.name in self._protos:
-                raise ModelError(f"attribute '{proto.name}' is given twice")
+                raise NodeAttributeError(f"attribute '{proto.name}' is given twice")
             self._protos[proto.name] = proto
             self._unread.add(proto.name)
 
@@ -37,7 +37,7 @@ class Attributes:
     def get_bool(self, name: str, default: bool) -> bool:
         value = self.get_int(name, int(default))
         if value not in (0, 1):
-            raise ModelError(f"attribute '{name}' must be 0 or 1, but is {value}")
+            raise NodeAttributeError(f"attribute '{name}' must be 0 or 1, but is {value}")
         return bool(value)
 
     def get_float(self, name: str, default: T) -> float | T:
@@ -47,6 +47,10 @@ class Attributes:
     def get_string(self, name: str, default: str) -> str:
         proto = self._take(name, AttributeProto.STRING)
         return default if proto is None else proto.s.decode("utf-8", "replace")
+
+    def get_strings(self, name: str) -> list[str] | None:
+        proto = self._take(name, AttributeProto.STRINGS)
+        return None if proto is None else [value.decode("utf-8", "replace") for value in proto.strings]
 
     def get_ints(self, name: str, default: T) -> list[int] | T:
         proto = self._take(name, AttributeProto.INTS)
@@ -63,7 +67,7 @@ class Attributes:
     def require(self, name: str, value: T | None) -> T:
         """`value`, or ModelError if the attribute it came from was absent."""
         if value is None:
-            raise ModelError(f"the attribute '{name}' is missing")
+            raise NodeAttributeError(f"the attribute '{name}' is missing")
         return value
 
     def skip(self, *names: str) -> None:
@@ -80,5 +84,7 @@ class Attributes:
             return None
         self._unread.discard(name)
         if proto.type != kind:
-            raise ModelError(f"attribute '{name}' must be of type {_KIND.Name(kind)}, but is {_KIND.Name(proto.type)}")
+            raise NodeAttributeError(
+                f"attribute '{name}' must be of type {_KIND.Name(kind)}, but is {_KIND.Name(proto.type)}"
+            )
         return proto

@@ -12,7 +12,7 @@ from mlir.dialects import arith
 from aiopt.dialects.ai import ConstantOp
 from aiopt.dialects.ext import Operation, Slot, to_ir
 from aiopt.frontend.onnx.values import Value
-from aiopt.support.errors import LimitError, UnsupportedError
+from aiopt.support.errors import LimitError, UnsupportedTypeError
 from aiopt.support.types import FLOATS, TensorType
 from aiopt.support.weights import WeightStore
 
@@ -105,7 +105,7 @@ def _check_elements(op: type[Operation], operands: Sequence[Operand]) -> None:
 
 def _check_element(op: type[Operation], slot: Slot, value: Value) -> None:
     if value.element not in slot.constraint.elements:  # pyright: ignore[reportAttributeAccessIssue]
-        raise UnsupportedError(f"{op.OPERATION_NAME} takes {slot.constraint.text} as {slot.name}, not {value.type}")
+        raise UnsupportedTypeError(f"{op.OPERATION_NAME} takes {slot.constraint.text} as {slot.name}, not {value.type}")
 
 
 def _check_size(kind: TensorType, most: int) -> None:

@@ -17,7 +17,7 @@ from aiopt.frontend.onnx.part import Step
 from aiopt.frontend.onnx.scope import Scope
 from aiopt.frontend.onnx.subgraph import Inliner, identities, label
 from aiopt.frontend.onnx.values import Value
-from aiopt.support.errors import ModelError, RunTimeValueError, UnsupportedError
+from aiopt.support.errors import ModelError, NodeAttributeError, NodeInputError, RunTimeValueError, UnsupportedError
 
 MOST_UNROLLED = 256  # nodes that a loop may become; a longer one is run step by step
 
@@ -41,7 +41,7 @@ def _expand_if(step: Step, scope: Scope) -> Expansion:
     nodes = inliner.nodes(graph.node)
     results = [inliner.name(value.name) for value in graph.output]
     if len(results) < len(node.output):
-        raise ModelError(f"it has {len(node.output)} outputs, but the branch gives {len(results)}")
+        raise NodeInputError(f"it has {len(node.output)} outputs, but the branch gives {len(results)}")
     nodes += identities(results, node.output, f"{label(node)}/")
     return _expansion(nodes, step, initializers)
 
@@ -51,7 +51,7 @@ def _expand_loop(step: Step, scope: Scope) -> Expansion:
     node, body = step.node, graph_attribute(step.node, "body")
     carried = list(node.input[2:])
     if len(body.input) != 2 + len(carried) or len(body.output) < 1 + len(carried):
-        raise ModelError(f"the body takes {len(body.input)} inputs, but the loop carries {len(carried)} tensors")
+        raise NodeInputError(f"the body takes {len(body.input)} inputs, but the loop carries {len(carried)} tensors")
     trips = _trips(node, body, scope)
     _require_short(trips, body)
     nodes: list[onnx.NodeProto] = []
@@ -116,7 +116,7 @@ def _expand_scan(step: Step, scope: Scope) -> Expansion:
     states = len(node.input) - count
     outputs = len(node.output) - states
     if states < 0 or outputs < 0 or len(body.input) != len(node.input) or len(body.output) != len(node.output):
-        raise ModelError(f"{len(node.input)} inputs and {len(node.output)} outputs do not fit the body")
+        raise NodeInputError(f"{len(node.input)} inputs and {len(node.output)} outputs do not fit the body")
     values = [scope.lookup(name) for name in node.input[states:]]
     axes = _axes(attributes.get_ints("scan_input_axes", [0] * count), values)
     backward = attributes.get_ints("scan_input_directions", [0] * count)
@@ -187,7 +187,7 @@ def graph_attribute(node: onnx.NodeProto, name: str) -> onnx.GraphProto:
     for attribute in node.attribute:
         if attribute.name == name and attribute.type == onnx.AttributeProto.GRAPH:
             return attribute.g
-    raise ModelError(f"the attribute '{name}' is missing or no graph")
+    raise NodeAttributeError(f"the attribute '{name}' is missing or no graph")
 
 
 def known(scope: Scope, name: str, role: str) -> np.ndarray:

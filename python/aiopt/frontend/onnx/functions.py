@@ -11,7 +11,7 @@ from onnx import AttributeProto
 
 from aiopt.frontend.onnx.schema import domain_of, find_schema, type_proto
 from aiopt.frontend.onnx.values import Value
-from aiopt.support.errors import ModelError, UnsupportedError
+from aiopt.support.errors import DefinitionError, NodeAttributeError, NodeInputError, UnsupportedOperatorError
 
 _ANY_OPSET = 1 << 30  # onnx.defs gives the newest schema
 _REFERENCE_KINDS = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
@@ -25,7 +25,7 @@ class Functions:
         for function in functions:
             key = (function.domain, function.name, function.overload)
             if key in self._functions:
-                raise ModelError(
+                raise DefinitionError(
                     f"two functions of the model are called '{function.name}' (domain '{function.domain}')"
                 )
             self._functions[key] = function
@@ -55,12 +55,14 @@ def operator_body(node: onnx.NodeProto, opset: int, inputs: Sequence[Value | Non
         return body
     schema = find_schema(node.op_type, opset, domain_of(node))
     if schema is None or not schema.has_context_dependent_function:
-        raise UnsupportedError("aiopt has no such operator")
+        raise UnsupportedOperatorError("aiopt has no such operator")
     version = _nearest(schema.context_dependent_function_opset_versions, opset)
     types = [type_proto(value).SerializeToString() for value in inputs]
     body = schema.get_context_dependent_function_with_opset_version(version, node.SerializeToString(), types)
     if not body:
-        raise UnsupportedError("aiopt reads this operator as ONNX defines it by others, which it does not for this use")
+        raise UnsupportedOperatorError(
+            "aiopt reads this operator as ONNX defines it by others, which it does not for this use"
+        )
     return _parse(body, node)
 
 
@@ -71,11 +73,11 @@ def instantiate(function: onnx.FunctionProto, call: onnx.NodeProto) -> list[onnx
     """
     for kind, given, formal in (("inputs", call.input, function.input), ("outputs", call.output, function.output)):
         if len(given) > len(formal):
-            raise ModelError(f"it has {len(given)} {kind}, but the function has {len(formal)}")
+            raise NodeInputError(f"it has {len(given)} {kind}, but the function has {len(formal)}")
     attributes = {**_defaults(function, call), **{attribute.name: attribute for attribute in call.attribute}}
     required = [name for name in function.attribute if name not in attributes]
     if required and find_schema(call.op_type, _ANY_OPSET, domain_of(call)) is None:
-        raise ModelError(f"the function's attribute '{required[0]}' is not given")
+        raise NodeAttributeError(f"the function's attribute '{required[0]}' is not given")
     absent = {name for index, name in enumerate(function.input) if index >= len(call.input) or not call.input[index]}
     return [_bind(node, attributes, absent) for node in function.node]
 
@@ -127,4 +129,4 @@ def _parse(data: bytes, node: onnx.NodeProto) -> onnx.FunctionProto:
     try:
         return onnx.FunctionProto.FromString(data)
     except DecodeError as error:
-        raise UnsupportedError(f"the onnx package gives no body for {node.op_type}: {error}") from error
+        raise UnsupportedOperatorError(f"the onnx package gives no body for {node.op_type}: {error}") from error

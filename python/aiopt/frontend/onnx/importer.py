@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -28,10 +28,12 @@ from aiopt.frontend.onnx.tensors import element_type
 from aiopt.frontend.onnx.values import Value
 from aiopt.support.errors import (
     AioptError,
+    DeclarationError,
     IRError,
     LimitError,
     ModelError,
     RunTimeValueError,
+    UnsupportedAttributeError,
     UnsupportedError,
 )
 from aiopt.support.types import TensorType, has_element
@@ -43,11 +45,19 @@ _BROKEN = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError,
 
 @dataclass(frozen=True)
 class Deferred:
-    """A step that cannot be imported yet: it waits for others (no reason), needs `tensor` known, or has no lowering."""
+    """A step that cannot be imported yet: it waits for others (no error), needs `tensor` known, or has no lowering.
+
+    types: its inputs and their types, as far as they are known.
+    """
 
     step: Step
-    reason: str = ""
-    tensor: str = ""
+    error: UnsupportedError | None = None
+    types: Mapping[str, TensorType] = field(default_factory=dict)
+
+    @property
+    def tensor(self) -> str:
+        """The tensor whose contents must be known, or nothing."""
+        return self.error.tensor if isinstance(self.error, RunTimeValueError) else ""
 
 
 @dataclass(frozen=True)
@@ -154,8 +164,7 @@ class _Main:
                 except UnsupportedError as error:
                     if strict:
                         raise
-                    tensor = error.tensor if isinstance(error, RunTimeValueError) else ""
-                    self._defer(Deferred(step, str(error), tensor))
+                    self._defer(Deferred(step, error, self.scope.types(step.node.input)))
 
     def finish(self, results: Sequence[ir.Value], names: Sequence[str]) -> None:
         """End @main and give it its type."""
@@ -199,7 +208,6 @@ class _Main:
 
     def _import(self, step: Step) -> list[Step]:
         """Import one step, or give those it stands for."""
-        where = step.describe()
         try:
             with ir.Location.name(step.place):
                 if (expansion := expand(step, self.scope, self.part.functions)) is not None:
@@ -208,12 +216,15 @@ class _Main:
                     return expansion.steps
                 _import_node(step, self.builder, self.scope)
                 return []
+        except IRError as error:
+            raise ModelError(f"{self._describe(step)}: {error}") from error
         except AioptError as error:
-            if isinstance(error, IRError):
-                raise ModelError(f"{where}: {error}") from error
-            raise error.at(where)  # noqa: B904
+            raise error.at(self._describe(step))  # noqa: B904
         except _BROKEN as error:
-            raise ModelError(f"{where}: {type(error).__name__}: {error}") from error
+            raise ModelError(f"{self._describe(step)}: {type(error).__name__}: {error}") from error
+
+    def _describe(self, step: Step) -> str:
+        return step.describe(self.scope.types(step.node.input))
 
 
 def _import_node(step: Step, builder: Builder, scope: Scope) -> None:
@@ -224,18 +235,17 @@ def _import_node(step: Step, builder: Builder, scope: Scope) -> None:
     check_node(node, step.opset, inputs)
     values = _run(handler, Node(node, step.opset, inputs, builder))
     for index, name in enumerate(node.output):
-        if index >= len(values) and scope.is_used(name):
-            raise UnsupportedError(
-                f"its output {index} ('{name}') is used, but aiopt computes only {len(values)} of them"
-            )
-    for name, value in zip(node.output, values, strict=False):
-        scope.define(name, value)
+        value = values[index] if index < len(values) else None
+        if value is not None:
+            scope.define(name, value)
+        elif scope.is_used(name):
+            raise UnsupportedError(f"its output {index} ('{name}') is used, but aiopt does not compute it")
 
 
-def _run(handler: Handler, node: Node) -> Sequence[Value]:
+def _run(handler: Handler, node: Node) -> Sequence[Value | None]:
     values = handler(node)
     if unread := node.attributes.unread():
-        raise UnsupportedError(f"attribute '{unread[0]}' is not known for this operator and opset")
+        raise UnsupportedAttributeError(f"attribute '{unread[0]}' is not known for this operator and opset")
     return [values] if isinstance(values, Value) else values
 
 
@@ -248,15 +258,15 @@ def _output(declared: onnx.ValueInfoProto, main: _Main, is_resized: bool) -> ir.
     try:
         value = main.scope.lookup(name)
     except ModelError as error:
-        raise ModelError(f"output '{name}' of the model: {error}") from error
+        raise error.at(f"output '{name}' of the model")  # noqa: B904
     code = declared.type.tensor_type.elem_type
     if code and (element := element_type(code, f"output '{name}'")) != value.element:
-        raise ModelError(f"output '{name}' is declared with elements of type {element}, but has {value.element}")
+        raise DeclarationError(f"output '{name}' is declared with elements of type {element}, but has {value.element}")
     if (dims := declared_dims(declared)) is not None:
         sizes = zip(dims, value.shape, strict=False)
         if len(dims) != value.rank or (not is_resized and any(isinstance(d, int) and d != n for d, n in sizes)):
             shown = ", ".join("?" if dim is None else str(dim) for dim in dims)
-            raise ModelError(f"output '{name}' is declared with shape [{shown}], but has {list(value.shape)}")
+            raise DeclarationError(f"output '{name}' is declared with shape [{shown}], but has {list(value.shape)}")
     return main.result(value)
 
 

@@ -12,7 +12,7 @@ from aiopt.dialects.ext import Operation
 from aiopt.frontend.onnx.attributes import Attributes
 from aiopt.frontend.onnx.builder import Builder, Operand
 from aiopt.frontend.onnx.values import Value
-from aiopt.support.errors import ModelError, RunTimeValueError
+from aiopt.support.errors import ModelError, NodeInputError, RunTimeValueError
 
 
 def node_name(proto: onnx.NodeProto) -> str:
@@ -42,7 +42,7 @@ class Node:
         """An input that must be there."""
         value = self.optional(index)
         if value is None:
-            raise ModelError(f"input {index} is missing")
+            raise NodeInputError(f"input {index} is missing")
         return value
 
     def optional(self, index: int) -> Value | None:
@@ -53,7 +53,7 @@ class Node:
         """All inputs of an operator that takes one or more."""
         values = [self.input(index) for index in range(len(self.inputs))]
         if not values:
-            raise ModelError("at least one input is needed")
+            raise NodeInputError("at least one input is needed")
         return values
 
     def known(self, index: int, role: str) -> np.ndarray:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 import numpy as np
 import onnx
@@ -13,9 +14,11 @@ from aiopt.frontend.onnx.load import load
 from aiopt.frontend.onnx.node import node_name
 from aiopt.frontend.onnx.registry import NEWEST_OPSET
 from aiopt.frontend.onnx.schema import DEFAULT_DOMAINS, domain_of
-from aiopt.support.errors import ModelError, UnsupportedError
+from aiopt.support.errors import DefinitionError, ModelError, NestingError, UnsupportedOpsetError, UnsupportedTypeError
+from aiopt.support.types import TensorType
 
 DEEPEST = 50  # functions that call functions
+MOST_SHOWN = 8  # inputs of a node in a message
 
 
 @dataclass(frozen=True)
@@ -47,13 +50,18 @@ class Step:
     def inner(self, nodes: Iterable[onnx.NodeProto], opsets: Mapping[str, int] | None = None) -> list[Step]:
         """Steps that stand for this one. Errors: ModelError if they are nested without end."""
         if len(self.callers) >= DEEPEST:
-            raise ModelError(f"functions or graphs are nested more than {DEEPEST} deep")
+            raise NestingError(f"functions or graphs are nested more than {DEEPEST} deep")
         return [Step(node, opsets or self.opsets, (*self.callers, self.node)) for node in nodes]
 
-    def describe(self) -> str:
-        """`node 'relu_3' (Relu, opset 17)`, those it came from before it."""
-        nodes = [(node, self.opsets.get(domain_of(node), 0)) for node in (*self.callers, self.node)]
-        return ": ".join(f"node '{node_name(node)}' ({node.op_type}, opset {opset})" for node, opset in nodes)
+    def describe(self, inputs: Mapping[str, TensorType] = MappingProxyType({})) -> str:
+        """`node 'relu_3' (Relu, opset 17; x: 2x3xf32)`, those it came from before it. inputs: those that are known."""
+        nodes = [f"node '{node_name(node)}' ({self._operator(node)})" for node in self.callers]
+        shown = [f"{name}: {kind}" for name, kind in inputs.items()][:MOST_SHOWN]
+        listed = f"; {', '.join(shown)}{', ...' if len(inputs) > MOST_SHOWN else ''}" if shown else ""
+        return ": ".join([*nodes, f"node '{node_name(self.node)}' ({self._operator(self.node)}{listed})"])
+
+    def _operator(self, node: onnx.NodeProto) -> str:
+        return f"{node.op_type}, opset {self.opsets.get(domain_of(node), 0)}"
 
 
 @dataclass(frozen=True)
@@ -76,9 +84,11 @@ def read_model(model: object) -> tuple[onnx.ModelProto, Part]:
 
     Errors: ModelError if it cannot be read or is broken, UnsupportedError for an opset aiopt does not read.
     """
-    proto, source = load(model)  # pyright: ignore[reportArgumentType]
+    proto, source, mapped = load(model)  # pyright: ignore[reportArgumentType]
     require_opset(proto, source)
-    return proto, read_graph(proto.graph, read_opsets(proto.opset_import), Functions(proto.functions))
+    part = read_graph(proto.graph, read_opsets(proto.opset_import), Functions(proto.functions))
+    initializers = {name: tensor for name, tensor in part.initializers.items() if name not in mapped}
+    return proto, replace(part, initializers=initializers, arrays=mapped)
 
 
 def require_opset(proto: onnx.ModelProto, source: str) -> None:
@@ -90,7 +100,7 @@ def require_opset(proto: onnx.ModelProto, source: str) -> None:
         raise ModelError(f"{source} must name one opset of ONNX's operators, but names {sorted(opsets) or 'none'}")
     opset = opsets.pop()
     if not 1 <= opset <= NEWEST_OPSET:
-        raise UnsupportedError(
+        raise UnsupportedOpsetError(
             f"{source} uses opset {opset} of ONNX's operators, but aiopt reads 1 to {NEWEST_OPSET}: "
             "convert it with onnx.version_converter or export it anew"
         )
@@ -104,15 +114,15 @@ def read_opsets(entries: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
 def read_graph(graph: onnx.GraphProto, opsets: Mapping[str, int], functions: Functions) -> Part:
     """A graph as a part. Errors: ModelError for names that stand twice, UnsupportedError for sparse initializers."""
     if graph.sparse_initializer:
-        raise UnsupportedError(f"initializer '{graph.sparse_initializer[0].values.name}' is sparse: not supported")
+        raise UnsupportedTypeError(f"initializer '{graph.sparse_initializer[0].values.name}' is sparse: not supported")
     initializers: dict[str, onnx.TensorProto] = {}
     for tensor in graph.initializer:
         if tensor.name in initializers:
-            raise ModelError(f"two initializers are called '{tensor.name}'")
+            raise DefinitionError(f"two initializers are called '{tensor.name}'")
         initializers[tensor.name] = tensor
     outputs = tuple(value.name for value in graph.output)
     if len(set(outputs)) != len(outputs):
-        raise ModelError(f"two outputs of the model have one name (its outputs are {', '.join(outputs)})")
+        raise DefinitionError(f"two outputs of the model have one name (its outputs are {', '.join(outputs)})")
     steps = tuple(Step(node, opsets) for node in graph.node)
     return Part(steps, outputs, initializers, functions=functions)
 

@@ -14,8 +14,6 @@ from aiopt.frontend.onnx.values import Value
 from aiopt.support.errors import ModelError
 from aiopt.support.types import numpy_dtype
 
-MICROSOFT = "com.microsoft"  # the domain of ONNX Runtime's own operators; it has one opset
-
 
 def zero(element: str) -> Value:
     """A zero point where none is given."""

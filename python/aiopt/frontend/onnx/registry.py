@@ -6,14 +6,17 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import TypeVar
 
 from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.values import Value
 
 OLDEST_OPSET = 7  # that handlers read: numpy broadcasting came with it; nodes of older ones are renewed
 NEWEST_OPSET = 28  # of onnx 1.23, against which the handlers were read
+MICROSOFT = "com.microsoft"  # the domain of ONNX Runtime's own operators; it has one opset
 
-Handler = Callable[[Node], Value | Sequence[Value]]
+Handler = Callable[[Node], Value | Sequence[Value | None]]
+H = TypeVar("H", bound=Handler)
 
 _PACKAGE = "aiopt.frontend.onnx.ops"
 _handlers: dict[tuple[str, str], list[tuple[range, Handler]]] = {}  # by domain and operator
@@ -21,15 +24,16 @@ _handlers: dict[tuple[str, str], list[tuple[range, Handler]]] = {}  # by domain 
 
 def onnx_op(
     op_type: str, *, since: int = OLDEST_OPSET, until: int = NEWEST_OPSET, domain: str = ""
-) -> Callable[[Handler], Handler]:
+) -> Callable[[H], H]:
     """Register a handler of an operator for model opsets `since` to `until` of its domain, both included.
 
     The default domain is that of ONNX's own operators; other domains have opsets of their own.
 
-    The handler returns the node's outputs in order; it may leave out trailing ones that a model rarely uses.
+    The handler returns the node's outputs in order; it may leave out trailing ones that a model rarely uses,
+    and give None for others.
     """
 
-    def register(handler: Handler) -> Handler:
+    def register(handler: H) -> H:
         covered = range(since, until + 1)
         known = _handlers.setdefault((domain, op_type), [])
         for other, _ in known:
@@ -39,6 +43,11 @@ def onnx_op(
         return handler
 
     return register
+
+
+def microsoft_op(op_type: str) -> Callable[[H], H]:
+    """Register a handler of one of ONNX Runtime's own operators."""
+    return onnx_op(op_type, since=1, until=1, domain=MICROSOFT)
 
 
 def find(op_type: str, opset: int, domain: str = "") -> Handler | None:
@@ -57,6 +66,12 @@ def op_types(domain: str = "") -> list[str]:
     """All operators of a domain that are understood, sorted."""
     _discover()
     return sorted(op_type for owner, op_type in _handlers if owner == domain)
+
+
+def domains() -> list[str]:
+    """The domains of which at least one operator is understood, sorted."""
+    _discover()
+    return sorted({domain for domain, _ in _handlers})
 
 
 @cache

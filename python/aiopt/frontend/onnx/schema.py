@@ -10,8 +10,9 @@ import onnx
 from onnx import defs, helper
 
 from aiopt.frontend.onnx.values import Value
-from aiopt.support.errors import ModelError
+from aiopt.support.errors import NodeInputError
 
+_MOST_OPSET = (1 << 31) - 1  # onnx.defs takes no more; a file may name any number of 64 bits
 DEFAULT_DOMAINS = ("", "ai.onnx")
 _NAMES = {"i1": "bool", "f32": "float", "f64": "double", "f16": "float16", "bf16": "bfloat16"}
 
@@ -19,23 +20,22 @@ _NAMES = {"i1": "bool", "f32": "float", "f64": "double", "f16": "float16", "bf16
 def check_node(proto: onnx.NodeProto, opset: int, inputs: Sequence[Value | None]) -> None:
     """How many inputs and outputs there are, the element types of the inputs, and which of them must be alike.
 
-    Absent optional inputs are the handlers' business, as are operators of domains that onnx has no schemas of.
+    Absent optional inputs are the handlers' business, as are operators that onnx has no schemas of.
     Errors: ModelError.
     Source: onnx.defs.
     """
     schema = find_schema(proto.op_type, opset, domain_of(proto))
-    if schema is None and domain_of(proto):
+    if schema is None:
         return
-    assert schema is not None, "ONNX's own operators without a schema have no handler"
     for kind, names, least, most in (
         ("input", proto.input, schema.min_input, schema.max_input),
         ("output", proto.output, schema.min_output, schema.max_output),
     ):
         given = max((index + 1 for index, name in enumerate(names) if name), default=0)
         if len(names) < least:
-            raise ModelError(f"{kind} {len(names)} is missing")
+            raise NodeInputError(f"{kind} {len(names)} is missing")
         if given > most:
-            raise ModelError(f"it has {given} {kind}s, but the operator has at most {most}")
+            raise NodeInputError(f"it has {given} {kind}s, but the operator has at most {most}")
     _check_types(schema, proto.input, inputs)
 
 
@@ -51,10 +51,10 @@ def _check_types(schema: Any, names: Sequence[str], inputs: Sequence[Value | Non
         where = f"input {index} ('{names[index]}')"
         if name not in types:
             listed = ", ".join(sorted(kind.removeprefix("tensor(").removesuffix(")") for kind in types))
-            raise ModelError(f"{where} has elements of type {value.element}; the operator takes {listed} there")
+            raise NodeInputError(f"{where} has elements of type {value.element}; the operator takes {listed} there")
         first, at = bound.setdefault(formal.type_str, (value.element, index))
         if first != value.element and formal.is_homogeneous:
-            raise ModelError(
+            raise NodeInputError(
                 f"{where} has elements of type {value.element}, but must have those of input {at}: {first}"
             )
 
@@ -72,6 +72,8 @@ def domain_of(node: onnx.NodeProto) -> str:
 @cache
 def find_schema(op_type: str, opset: int, domain: str = "") -> Any:
     """The schema (onnx.defs.OpSchema) of an operator in a model of this opset of its domain, or None."""
+    if not 0 <= opset <= _MOST_OPSET:
+        return None
     try:
         return defs.get_schema(op_type, opset, domain)
     except defs.SchemaError:

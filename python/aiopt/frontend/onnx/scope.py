@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 import onnx
 
-from aiopt.frontend.onnx.tensors import foreign_array, to_array
+from aiopt.frontend.onnx.tensors import declared_type, foreign_array, to_array
 from aiopt.frontend.onnx.values import Value
-from aiopt.support.errors import ModelError
-from aiopt.support.types import has_element
+from aiopt.support.errors import DefinitionError, OrderError
+from aiopt.support.types import TensorType, has_element
 
 
 class Scope:
@@ -34,7 +34,7 @@ class Scope:
         if not name:
             return
         if name in self._values or name in self.initializers:
-            raise ModelError(f"the name '{name}' is defined twice")
+            raise DefinitionError(f"the name '{name}' is defined twice")
         if value.derived:
             value.name, value.derived = name, False
         self._values[name] = value
@@ -49,8 +49,8 @@ class Scope:
             self._values[name] = value
             return value
         if name in self._made:
-            raise ModelError(f"'{name}' is used before the node that makes it: the graph has a cycle or is unordered")
-        raise ModelError(f"'{name}' is neither an input, an initializer nor the output of a node")
+            raise OrderError(f"'{name}' is used before the node that makes it: the graph has a cycle or is unordered")
+        raise DefinitionError(f"'{name}' is neither an input, an initializer nor the output of a node")
 
     def foreign(self, name: str) -> np.ndarray | None:
         """The contents of an initializer of a type aiopt does not have; None for all else."""
@@ -59,6 +59,16 @@ class Scope:
             return None
         array = foreign_array(tensor, f"initializer '{name}'")
         return None if has_element(array.dtype) else array
+
+    def types(self, names: Iterable[str]) -> dict[str, TensorType]:
+        """The types of those of these tensors that are defined and of a type aiopt has."""
+        found: dict[str, TensorType] = {}
+        for name in names:
+            if name in self._values:
+                found[name] = self._values[name].type
+            elif name in self.initializers and (kind := declared_type(self.initializers[name])) is not None:
+                found[name] = kind
+        return found
 
     def is_used(self, name: str) -> bool:
         """True if a node or the model's outputs read this name."""

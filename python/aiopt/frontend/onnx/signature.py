@@ -9,7 +9,13 @@ from numbers import Integral
 import onnx
 
 from aiopt.frontend.onnx.tensors import element_type
-from aiopt.support.errors import InputError, ModelError, UnsupportedError
+from aiopt.support.errors import (
+    DefinitionError,
+    GivenShapeError,
+    MissingShapeError,
+    UnsupportedError,
+    UnsupportedTypeError,
+)
 from aiopt.support.types import TensorType
 
 Dim = int | str | None  # a size, the name of a size, or neither
@@ -45,11 +51,16 @@ def read_inputs(
 
 def foreign_inputs(graph: onnx.GraphProto) -> set[str]:
     """The inputs no net takes: sequences, optionals, tensors of types aiopt does not have."""
-    constants, foreign = {tensor.name for tensor in graph.initializer}, set()
-    for value in graph.input:
+    constants = {tensor.name for tensor in graph.initializer}
+    return foreign_names(value for value in graph.input if value.name not in constants)
+
+
+def foreign_names(values: Iterable[onnx.ValueInfoProto]) -> set[str]:
+    """The names of those that are declared as what no net takes."""
+    foreign = set()
+    for value in values:
         try:
-            if value.name not in constants:
-                _declare(value)
+            _declare(value)
         except UnsupportedError:
             foreign.add(value.name)
     return foreign
@@ -58,7 +69,7 @@ def foreign_inputs(graph: onnx.GraphProto) -> set[str]:
 def _declare(value: onnx.ValueInfoProto) -> Declared:
     if not value.type.HasField("tensor_type"):
         kind = value.type.WhichOneof("value") or "no type"
-        raise UnsupportedError(f"input '{value.name}' is of {kind}; only tensors can be inputs")
+        raise UnsupportedTypeError(f"input '{value.name}' is of {kind}; only tensors can be inputs")
     tensor = value.type.tensor_type
     return Declared(value.name, element_type(tensor.elem_type, f"input '{value.name}'"), declared_dims(value))
 
@@ -80,7 +91,7 @@ def _by_name(inputs: Iterable[Declared]) -> dict[str, Declared]:
     found: dict[str, Declared] = {}
     for declared in inputs:
         if not declared.name or declared.name in found:
-            raise ModelError(f"two inputs are called '{declared.name}', or one has no name")
+            raise DefinitionError(f"two inputs are called '{declared.name}', or one has no name")
         found[declared.name] = declared
     return found
 
@@ -88,12 +99,14 @@ def _by_name(inputs: Iterable[Declared]) -> dict[str, Declared]:
 def _check_given(name: str, shape: Sequence[int], declared: Mapping[str, Declared]) -> tuple[int, ...]:
     if name not in declared:
         listed = "; ".join(map(str, declared.values())) or "none"
-        raise InputError(f"a shape was given for '{name}', which is no input of the model (its inputs are {listed})")
+        raise GivenShapeError(
+            f"a shape was given for '{name}', which is no input of the model (its inputs are {listed})"
+        )
     try:
         if not all(isinstance(size, Integral) and not isinstance(size, bool) and size >= 0 for size in shape):
             raise TypeError
     except TypeError:
-        raise InputError(
+        raise GivenShapeError(
             f"the shape given for input '{name}' must be a tuple of whole numbers, not {shape!r}"
         ) from None
     sizes = tuple(map(int, shape))
@@ -101,13 +114,13 @@ def _check_given(name: str, shape: Sequence[int], declared: Mapping[str, Declare
     if dims is None:
         return sizes
     if len(sizes) != len(dims):
-        raise InputError(
+        raise GivenShapeError(
             f"the shape {sizes} given for input '{name}' has {len(sizes)} dimensions, but the model has "
             f"{len(dims)} ({declared[name]})"
         )
     for index, (size, dim) in enumerate(zip(sizes, dims, strict=True)):
         if isinstance(dim, int) and size != dim:
-            raise InputError(
+            raise GivenShapeError(
                 f"the shape {sizes} given for input '{name}' has {size} as dimension {index}, but the model fixes it "
                 f"to {dim} ({declared[name]})"
             )
@@ -122,7 +135,7 @@ def _bind_names(declared: Mapping[str, Declared], given: Mapping[str, tuple[int,
             if isinstance(dim, str):
                 first, where = sizes.setdefault(dim, (size, name))
                 if first != size:
-                    raise InputError(
+                    raise GivenShapeError(
                         f"dimension '{dim}' must have one size, but the given shapes make it {first} (input '{where}') "
                         f"and {size} (input '{name}')"
                     )
@@ -137,7 +150,7 @@ def _resolve(declared: Declared, given: Mapping[str, tuple[int, ...]], sizes: Ma
         if all(size is not None for size in shape):
             return shape  # pyright: ignore[reportReturnType]
     example = tuple(dim if isinstance(dim, int) else 1 for dim in declared.dims or (1, 3, 224, 224))
-    raise InputError(
+    raise MissingShapeError(
         f"the size of input {declared} is not fixed: give its shape, for example "
         f'shapes={{"{declared.name}": {example}}} or --shape {declared.name}={"x".join(map(str, example))}'
     )

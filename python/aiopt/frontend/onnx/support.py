@@ -12,19 +12,24 @@ from aiopt.frontend.onnx.node import node_name
 from aiopt.frontend.onnx.part import DEEPEST, Part, read_opsets
 from aiopt.frontend.onnx.registry import OLDEST_OPSET, covered_opsets, find
 from aiopt.frontend.onnx.schema import domain_of
-from aiopt.support.errors import ModelError, UnsupportedError
+from aiopt.support.errors import NestingError, UnsupportedOperatorError
 
 
 def require_supported(part: Part) -> None:
     """Errors: UnsupportedError that lists the operators without a handler, once each, with their first node."""
+    if missing := missing_operators(part):
+        listed = "; ".join(f"{reason} at {_places(names)}" for reason, names in missing.items())
+        raise UnsupportedOperatorError(f"the model uses operators aiopt does not have: {listed}")
+
+
+def missing_operators(part: Part) -> dict[str, list[str]]:
+    """The operators without a handler, in words, and the names of the nodes that have them."""
     missing: dict[str, list[str]] = {}
     search = _Search(part.functions)
     for step in part.steps:
         for reason in search.reasons(step.node, step.opsets, ()):
             missing.setdefault(reason, []).append(node_name(step.node))
-    if missing:
-        listed = "; ".join(f"{reason} at {_places(names)}" for reason, names in missing.items())
-        raise UnsupportedError(f"the model uses operators aiopt does not have: {listed}")
+    return missing
 
 
 class _Search:
@@ -48,7 +53,7 @@ class _Search:
         if key not in self._found:
             calls = (*within, f"{domain}.{name}")
             if calls[-1] in within or len(calls) > DEEPEST:
-                raise ModelError(
+                raise NestingError(
                     f"the function {name} (domain '{domain}') calls itself, or functions are nested too deep"
                 )
             inner = {**opsets, **read_opsets(function.opset_import)}

@@ -15,6 +15,8 @@ from aiopt.targets.npu.encoding import Instruction
 class ProgramError(AioptError):
     """A program breaks the rules of its machine: the verifier or the simulator found it."""
 
+    code = "AI1001"
+
 
 @dataclass(frozen=True)
 class Tensor:

@@ -25,6 +25,13 @@
 // CHECK: arith.uitofp %{{.*}} : i8 to f32
 // CHECK: arith.minui
 
+// Of unsigned integers the highest bit is no sign.
+// CHECK-LABEL: func.func private @absolute(
+// CHECK: math.absi %{{.*}} : i8
+// CHECK-LABEL: func.func private @absolute_unsigned(
+// CHECK-NOT: math.absi
+// CHECK: return
+
 // SHAPE: error: {{.*}}ai.div
 
 func.func private @broadcast(%x: tensor<2x3x4xf32>, %y: tensor<3x1xf32>) -> tensor<2x3x4xf32> attributes {ai.kernel, ai.ops = []} {
@@ -45,4 +52,12 @@ func.func private @casts(%x: tensor<4xf32>, %u: tensor<4xui8>) -> tensor<4xui8> 
   %2 = "ai.cast"(%1) {to = ui8} : (tensor<4xf32>) -> tensor<4xui8>
   %3 = "ai.minimum"(%2, %u) : (tensor<4xui8>, tensor<4xui8>) -> tensor<4xui8>
   return %3 : tensor<4xui8>
+}
+func.func private @absolute(%x: tensor<4xi8>) -> tensor<4xi8> attributes {ai.kernel, ai.ops = []} {
+  %0 = "ai.abs"(%x) : (tensor<4xi8>) -> tensor<4xi8>
+  return %0 : tensor<4xi8>
+}
+func.func private @absolute_unsigned(%x: tensor<4xui8>) -> tensor<4xui8> attributes {ai.kernel, ai.ops = []} {
+  %0 = "ai.abs"(%x) : (tensor<4xui8>) -> tensor<4xui8>
+  return %0 : tensor<4xui8>
 }

@@ -2,7 +2,7 @@
 // RUN: not aiopt -p 'ai-pack-weights{nr=8}' %s 2>&1 | filecheck %s --check-prefix=OPTION
 // RUN: sed -e 's/kc = 2/kc = 0/' %s | not aiopt -p ai-pack-weights 2>&1 | filecheck %s --check-prefix=NUMBER
 // RUN: sed -e 's/kc = 2 : i64, //' %s | not aiopt -p ai-pack-weights 2>&1 | filecheck %s --check-prefix=NUMBERS
-// RUN: sed -e 's/name = "matmul"/name = "winograd"/' %s | not aiopt -p ai-pack-weights 2>&1 | filecheck %s --check-prefix=NAME
+// RUN: sed -e 's/name = "matmul"/name = "strassen"/' %s | not aiopt -p ai-pack-weights 2>&1 | filecheck %s --check-prefix=NAME
 
 // A constant weight is packed for the calls that pass it; one that is computed, or goes down the structured route, is not.
 // CHECK-LABEL: func.func @main(
@@ -26,7 +26,7 @@
 // CHECK: "ai.conv"{{.*}} filters = 3 : i64, {{.*}} pack = 8 : i64
 
 // OPTION: error: ai-pack-weights has no option 'nr' (it has none)
-// NAME: error: {{.*}}@matmul_packed: there is no template 'winograd' (there are: conv, depthwise, matmul)
+// NAME: error: {{.*}}@matmul_packed: there is no template 'strassen' (there are: conv, depthwise, matmul, winograd)
 // NUMBER: error: @matmul_packed: kc of the template 'matmul' is 0
 // NUMBERS: error: @matmul_packed: the template 'matmul' takes dot, fma, kc, lanes, mr, nr, panels, tiles, not dot, fma, lanes, mr, nr, panels, tiles
 

@@ -12,7 +12,7 @@
 // No stack dump before or after the line.
 // ONE: {{^ *}}1{{$}}
 // CHECK-NOT: Stack dump
-// CHECK: {{^}}error: LLVM aborted in func.func(affine-loop-unroll-jam{unroll-jam-factor=0},canonicalize): Assertion `unrollJamFactor > 0 {{.*}}' failed ({{.*}}LoopUtils.cpp:{{[0-9]+}}); reproducer written to {{.*}}.mlir{{$}}
+// CHECK: {{^}}error: LLVM aborted in func.func(affine-loop-unroll-jam{unroll-jam-factor=0},canonicalize): Assertion `unrollJamFactor > 0 {{.*}}' failed ({{.*}}LoopUtils.cpp:{{[0-9]+}}); reproducer written to {{.*}}.mlir [AI0911]{{$}}
 // CHECK-NOT: Stack dump
 
 // AGAIN: unrollJamFactor > 0

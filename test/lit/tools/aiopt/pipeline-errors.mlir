@@ -6,7 +6,7 @@
 // RUN: not aiopt %s -p 'canonicalize{top=1}' 2>&1 | filecheck %s --check-prefix=UPSTREAM-OPTION
 // UPSTREAM-OPTION: {{^}}error: bad option in 'canonicalize{top=1}': {{.*}}no such option top
 // RUN: not aiopt %s -p 'canonicalize{max-iterations=abc}' 2>&1 | filecheck %s --check-prefix=UPSTREAM-VALUE
-// UPSTREAM-VALUE: {{^}}error: bad option in 'canonicalize{max-iterations=abc}': failed to add `canonicalize` with options `max-iterations=abc`{{$}}
+// UPSTREAM-VALUE: {{^}}error: bad option in 'canonicalize{max-iterations=abc}': failed to add `canonicalize` with options `max-iterations=abc` [AI0402]{{$}}
 // UPSTREAM-VALUE-NOT: {{.}}
 // RUN: not aiopt %s -p 'ai-dce{depth=1}' 2>&1 | filecheck %s --check-prefix=OPTION
 // OPTION: {{^}}error: ai-dce has no option 'depth' (it has none)

@@ -8,7 +8,7 @@ from mlir import ir
 
 import aiopt
 from aiopt.dialects import ai
-from aiopt.dialects.ai import packing
+from aiopt.dialects.ai import packing, winograd
 from aiopt.passes import pipeline
 from aiopt.passes.interpret import interpret
 from aiopt.passes.io import new_context
@@ -103,6 +103,11 @@ def test_compiled_equals_reference(name: str) -> None:
             _conv([1, 1], [1] * 4, [1, 1], 2, pack=8, filters=16),
             [_normal(1, 6, 6, 6), _packed(16, 3, 2)],
             "dense and depthwise convolutions in channels_last only",
+        ),
+        (
+            _conv([1, 1], [1] * 4, [1, 1], pack=8, filters=16, winograd=2),
+            [_normal(1, 6, 6, 6), packing.pack_filters(winograd.transform_filters(_normal(16, 6, 3, 3), 2), 1, 8)],
+            "leaves filters transformed for winograd to the template",
         ),
     ],
 )

@@ -87,22 +87,32 @@ def choices(unit: Unit) -> list[str]:
     return found
 
 
-def check(kernels: Sequence[Kernel], facts: str | None = None) -> None:
-    """Each kernel goes by its template and computes what the interpreter does; two threads give the same bits."""
+def check(kernels: Sequence[Kernel], facts: str | None = None, winograd: str = "off") -> None:
+    """Each kernel goes by its template and computes what the interpreter does; two threads give the same bits.
+
+    facts: options of ai-select-route; None: those for this machine.
+    """
     unit, inputs = unit_of(kernels)
     expected = interpret(unit.module, unit.weights, inputs)
-    target = find_target("cpu")
-    stages = target.stages()
-    tensor = stages[1].pipeline if facts is None else f"ai-select-route{{{facts}}},ai-pack-weights,convert-ai-to-linalg"
-    pipeline.run(unit, GROUPED)
-    select, _, rest = tensor.partition(",")
-    pipeline.run(unit, select)
-    assert choices(unit) == [kernel.template for kernel in kernels]
-    for text in (rest, *(stage.pipeline for stage in stages[2:])):
-        pipeline.run(unit, text)
-    code = target.build(unit, KernelCache())
-    single, double = (target.load(unit, code, threads, {}).run(inputs) for threads in (1, 2))
+    single, double = run(unit, inputs, [kernel.template for kernel in kernels], facts, winograd)
     for name, want in expected.items():
         scale = np.abs(want[np.isfinite(want)]).max(initial=1e-6)
         np.testing.assert_allclose(single[name] / scale, want / scale, rtol=1e-5, atol=1e-5, err_msg=name)
         np.testing.assert_array_equal(single[name].view(np.uint32), double[name].view(np.uint32), err_msg=name)
+
+
+def run(
+    unit: Unit, inputs: dict[str, np.ndarray], templates: Sequence[str], facts: str | None, winograd: str
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Compile a unit of kernels that must go by these templates; the results on one thread and on two."""
+    target = find_target("cpu")
+    stages = target.stages()
+    select, _, rest = stages[1].pipeline.partition(",")
+    given = select.removeprefix("ai-select-route").strip("{}") if facts is None else facts
+    pipeline.run(unit, f"{GROUPED},ai-select-route{{{given} winograd={winograd}}}")
+    assert choices(unit) == list(templates)
+    for text in (rest, *(stage.pipeline for stage in stages[2:])):
+        pipeline.run(unit, text)
+    code = target.build(unit, KernelCache())
+    single, double = (target.load(unit, code, threads, {}).run(inputs) for threads in (1, 2))
+    return single, double

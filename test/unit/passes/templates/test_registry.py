@@ -17,7 +17,7 @@ from aiopt.passes.unit import Unit
 from aiopt.targets import find_target
 from unit.passes.templates.kernels import GROUPED, Kernel, check, unit_of
 
-_FACTS = Facts(vector_bits=256, registers=16, l2_bytes=524288, cores=2, fma=True)
+_FACTS = Facts(vector_bits=256, registers=16, l2_bytes=524288, cores=2, fma=True, winograd=(2, 4))
 _RNG = np.random.default_rng(1)
 
 
@@ -37,6 +37,7 @@ _KERNELS = {
     "matmul": Kernel("matmul", lambda a, b: ai.MatMulOp(a, b).out, [_normal(23, 70)], [_normal(70, 45)]),
     "conv": _conv("conv", 1, 3, 1),
     "depthwise": _conv("depthwise", 20, 3, 2),
+    "winograd": _conv("winograd", 1, 3, 1),
 }
 
 
@@ -71,7 +72,7 @@ def test_all_ranges_give_right_kernels(name: str, monkeypatch: pytest.MonkeyPatc
             return choice[0], {**choice[1], **drawn}
 
         monkeypatch.setattr("aiopt.passes.templates.select_route.choose", choose_drawn)
-        check([kernel])
+        check([kernel], winograd="4" if name == "winograd" else "off")
 
 
 def _template(kernel: Kernel) -> tuple[Template, registry.Contraction, Unit]:

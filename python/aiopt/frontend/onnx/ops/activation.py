@@ -1,8 +1,17 @@
 """Activation functions."""
 
-import math
-
 from aiopt.dialects import ai
+from aiopt.frontend.onnx.activations import (
+    elu,
+    gelu,
+    hard_sigmoid,
+    leaky_relu,
+    softplus,
+    softsign,
+    swish,
+    tanh_gelu,
+    thresholded_relu,
+)
 from aiopt.frontend.onnx.forms import cast, scalar
 from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.registry import onnx_op
@@ -15,37 +24,24 @@ _CELU_BY_ELU = 28  # the opset from which on Celu is defined by Elu
 
 @onnx_op("LeakyRelu")
 def _leaky_relu(node: Node) -> Value:
-    return leaky_relu(node, node.input(0))
-
-
-def leaky_relu(node: Node, x: Value) -> Value:
-    """relu(x) + alpha * min(x, 0): right at both infinities for any finite alpha."""
-    alpha = node.attributes.get_float("alpha", 0.01)
-    negative = node.emit(ai.MinimumOp, x, scalar(x, 0))
-    return node.emit(ai.AddOp, node.emit(ai.ReluOp, x), node.emit(ai.MulOp, negative, scalar(x, alpha)))
+    return leaky_relu(node, node.input(0), node.attributes.get_float("alpha", 0.01))
 
 
 @onnx_op("HardSigmoid")
 def _hard_sigmoid(node: Node) -> Value:
     alpha, beta = node.attributes.get_float("alpha", 0.2), node.attributes.get_float("beta", 0.5)
-    return _hard_sigmoid_of(node, node.input(0), alpha, beta)
+    return hard_sigmoid(node, node.input(0), alpha, beta)
 
 
 @onnx_op("HardSwish", since=14)
 def _hard_swish(node: Node) -> Value:
     x = node.input(0)
-    return node.emit(ai.MulOp, x, _hard_sigmoid_of(node, x, 1 / 6, 0.5))
-
-
-def _hard_sigmoid_of(node: Node, x: Value, alpha: float, beta: float) -> Value:
-    """max(0, min(1, alpha * x + beta))."""
-    line = node.emit(ai.AddOp, node.emit(ai.MulOp, x, scalar(x, alpha)), scalar(x, beta))
-    return node.emit(ai.MaximumOp, node.emit(ai.MinimumOp, line, scalar(x, 1)), scalar(x, 0))
+    return node.emit(ai.MulOp, x, hard_sigmoid(node, x, 1 / 6, 0.5))
 
 
 @onnx_op("Elu")
 def _elu(node: Node) -> Value:
-    return _elu_of(node, node.input(0), node.attributes.get_float("alpha", 1.0))
+    return elu(node, node.input(0), node.attributes.get_float("alpha", 1.0))
 
 
 @onnx_op("Selu")
@@ -53,7 +49,7 @@ def _selu(node: Node) -> Value:
     alpha = node.attributes.get_float("alpha", 1.67326319217681884765625)
     gamma = node.attributes.get_float("gamma", 1.05070102214813232421875)
     x = node.input(0)
-    return node.emit(ai.MulOp, _elu_of(node, x, alpha), scalar(x, gamma))
+    return node.emit(ai.MulOp, elu(node, x, alpha), scalar(x, gamma))
 
 
 @onnx_op("Celu", since=12)
@@ -63,13 +59,7 @@ def _celu(node: Node) -> Value:
     if alpha <= 0 and node.opset < _CELU_BY_ELU:
         raise ModelError(f"alpha must be above 0, but is {alpha}")
     part = node.emit(ai.DivOp, x, scalar(x, alpha))
-    return node.emit(ai.MulOp, _elu_of(node, part, 1.0), scalar(x, alpha))
-
-
-def _elu_of(node: Node, x: Value, alpha: float) -> Value:
-    """x, or alpha * (exp(x) - 1) below 0."""
-    below = node.emit(ai.MulOp, node.emit(ai.Expm1Op, x), scalar(x, alpha))
-    return node.emit(ai.SelectOp, node.emit(ai.LessOp, x, scalar(x, 0)), below, x)
+    return node.emit(ai.MulOp, elu(node, part, 1.0), scalar(x, alpha))
 
 
 @onnx_op("PRelu")
@@ -85,9 +75,7 @@ def _prelu(node: Node) -> Value:
 @onnx_op("ThresholdedRelu", since=10)
 def _thresholded_relu(node: Node) -> Value:
     """x above alpha, else 0."""
-    x, zero = node.input(0), scalar(node.input(0), 0)
-    alpha = scalar(x, node.attributes.get_float("alpha", 1.0))
-    return node.emit(ai.SelectOp, node.emit(ai.LessOp, alpha, x), x, zero)
+    return thresholded_relu(node, node.input(0), node.attributes.get_float("alpha", 1.0))
 
 
 @onnx_op("Shrink", since=9)
@@ -104,25 +92,18 @@ def _shrink(node: Node) -> Value:
 
 @onnx_op("Softplus")
 def _softplus(node: Node) -> Value:
-    return _softplus_of(node, node.input(0))
+    return softplus(node, node.input(0))
 
 
 @onnx_op("Mish", since=18)
 def _mish(node: Node) -> Value:
     x = node.input(0)
-    return node.emit(ai.MulOp, x, node.emit(ai.TanhOp, _softplus_of(node, x)))
-
-
-def _softplus_of(node: Node, x: Value) -> Value:
-    """log(exp(x) + 1) as max(x, 0) + log(1 + exp(-|x|)), which does not overflow."""
-    power = node.emit(ai.ExpOp, node.emit(ai.NegOp, node.emit(ai.AbsOp, x)))
-    return node.emit(ai.AddOp, node.emit(ai.ReluOp, x), node.emit(ai.Log1pOp, power))
+    return node.emit(ai.MulOp, x, node.emit(ai.TanhOp, softplus(node, x)))
 
 
 @onnx_op("Softsign")
 def _softsign(node: Node) -> Value:
-    x = node.input(0)
-    return node.emit(ai.DivOp, x, node.emit(ai.AddOp, node.emit(ai.AbsOp, x), scalar(x, 1)))
+    return softsign(node, node.input(0))
 
 
 @onnx_op("Gelu", since=20)
@@ -131,19 +112,12 @@ def _gelu(node: Node) -> Value:
     x, mode = node.input(0), node.attributes.get_string("approximate", "none")
     if mode not in ("none", "tanh"):
         raise ModelError(f"approximate must be none or tanh, not '{mode}'")
-    if mode == "none":
-        part = node.emit(ai.ErfOp, node.emit(ai.MulOp, x, scalar(x, math.sqrt(0.5))))
-    else:
-        cube = node.emit(ai.MulOp, node.emit(ai.MulOp, x, x), x)
-        line = node.emit(ai.AddOp, x, node.emit(ai.MulOp, cube, scalar(x, 0.044715)))
-        part = node.emit(ai.TanhOp, node.emit(ai.MulOp, line, scalar(x, math.sqrt(2 / math.pi))))
-    half = node.emit(ai.MulOp, x, scalar(x, 0.5))
-    return node.emit(ai.MulOp, half, node.emit(ai.AddOp, part, scalar(x, 1)))
+    return gelu(node, x) if mode == "none" else tanh_gelu(node, x)
 
 
 @onnx_op("Swish", since=24)
 def _swish(node: Node) -> Value:
-    return _swish_of(node, node.input(0))
+    return swish(node, node.input(0), node.attributes.get_float("alpha", 1.0))
 
 
 @onnx_op("SwiGLU", since=28)
@@ -151,11 +125,4 @@ def _swiglu(node: Node) -> Value:
     gate, linear = node.input(0), node.input(1)
     if gate.shape != linear.shape:
         raise ModelError(f"A and B must have one shape, but have {list(gate.shape)} and {list(linear.shape)}")
-    return node.emit(ai.MulOp, _swish_of(node, gate), linear)
-
-
-def _swish_of(node: Node, x: Value) -> Value:
-    """x * sigmoid(alpha * x)."""
-    alpha = node.attributes.get_float("alpha", 1.0)
-    scaled = x if alpha == 1 else node.emit(ai.MulOp, x, scalar(x, alpha))
-    return node.emit(ai.MulOp, x, node.emit(ai.SigmoidOp, scaled))
+    return node.emit(ai.MulOp, swish(node, gate, node.attributes.get_float("alpha", 1.0)), linear)

@@ -12,7 +12,7 @@ from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.registry import Handler, onnx_op
 from aiopt.frontend.onnx.tensors import element_type
 from aiopt.frontend.onnx.values import Value
-from aiopt.support.errors import ModelError, UnsupportedError
+from aiopt.support.errors import ModelError, UnsupportedAttributeError
 from aiopt.support.types import FLOATS, UNSIGNED, largest
 
 _MOD_OF_FLOATS = 28  # before, Mod with fmod=0 was for integers alone
@@ -180,5 +180,5 @@ def _dropout_with_mode(node: Node) -> Value:
     """Inference alone: training_mode must be known to be false."""
     node.attributes.skip("seed")
     if node.optional(2) is not None and node.known(2, "training_mode").any():
-        raise UnsupportedError("training_mode is true: export the model for inference")
+        raise UnsupportedAttributeError("training_mode is true: export the model for inference")
     return node.input(0)

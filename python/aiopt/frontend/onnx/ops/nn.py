@@ -10,7 +10,8 @@ from aiopt.support.errors import ModelError
 
 
 @onnx_op("Conv")
-def _conv(node: Node) -> Value:
+def convolution(node: Node) -> Value:
+    """X, W and perhaps B convolved by the node's attributes."""
     x, weight, bias = node.input(0), node.input(1), node.optional(2)
     if weight.rank != x.rank:
         raise ModelError(f"input {list(x.shape)} and weight {list(weight.shape)} must have one rank")
@@ -33,7 +34,7 @@ def _matmul(node: Node) -> Value:
 
 
 @onnx_op("Gemm")
-def _gemm(node: Node) -> Value:
+def gemm(node: Node) -> Value:
     """alpha * A' * B' + beta * C; C broadcasts to the product, not the other way round."""
     lhs, rhs, addend = node.input(0), node.input(1), node.optional(2)
     alpha, beta = node.attributes.get_float("alpha", 1.0), node.attributes.get_float("beta", 1.0)

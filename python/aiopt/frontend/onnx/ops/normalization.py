@@ -9,7 +9,7 @@ from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.registry import onnx_op
 from aiopt.frontend.onnx.tensors import element_type
 from aiopt.frontend.onnx.values import Value
-from aiopt.support.errors import ModelError, UnsupportedError
+from aiopt.support.errors import ModelError, UnsupportedAttributeError, UnsupportedError
 
 
 def _moments(node: Node, x: Value, axes: Sequence[int]) -> tuple[Value, Value, Value]:
@@ -33,7 +33,7 @@ def _stash(node: Node) -> str:
     """The type in which statistics are computed."""
     stash = element_type(node.attributes.get_int("stash_type", 1), "stash_type")
     if stash not in ("f32", "f64"):
-        raise UnsupportedError(f"statistics of type {stash} (stash_type) are not supported, only f32 and f64")
+        raise UnsupportedAttributeError(f"statistics of type {stash} (stash_type) are not supported, only f32 and f64")
     return stash
 
 

@@ -7,8 +7,8 @@ import onnx
 from aiopt.dialects import ai
 from aiopt.frontend.onnx.forms import cast, matrix_product, reshape, scalar
 from aiopt.frontend.onnx.node import Node
-from aiopt.frontend.onnx.quantization import MICROSOFT, Granularity, collapsed, one_or_zero, one_value, requantize, zero
-from aiopt.frontend.onnx.registry import onnx_op
+from aiopt.frontend.onnx.quantization import Granularity, collapsed, one_or_zero, one_value, requantize, zero
+from aiopt.frontend.onnx.registry import MICROSOFT, microsoft_op, onnx_op
 from aiopt.frontend.onnx.tensors import element_type
 from aiopt.frontend.onnx.values import Value
 from aiopt.frontend.onnx.windows import read_window
@@ -17,7 +17,7 @@ from aiopt.support.types import LOW_FLOATS
 
 
 @onnx_op("QuantizeLinear", since=10)
-@onnx_op("QuantizeLinear", since=1, until=1, domain=MICROSOFT)
+@microsoft_op("QuantizeLinear")
 def _quantize_linear(node: Node) -> Value:
     """x / scale has the type `precision`, else that of the scale; before opset 23 f32, as in ONNX Runtime."""
     x, scale, zero_point = node.input(0), node.input(1), node.optional(2)
@@ -41,7 +41,7 @@ def _quantize_linear(node: Node) -> Value:
 
 
 @onnx_op("DequantizeLinear", since=10)
-@onnx_op("DequantizeLinear", since=1, until=1, domain=MICROSOFT)
+@microsoft_op("DequantizeLinear")
 def _dequantize_linear(node: Node) -> Value:
     x, scale, zero_point = node.input(0), node.input(1), node.optional(2)
     element = _output_element(node, scale.element, since=23)

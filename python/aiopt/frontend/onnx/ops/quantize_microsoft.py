@@ -5,23 +5,18 @@ formula; ONNX Runtime works with approximations there that may differ by one ste
 """
 
 import math
-from collections.abc import Callable
 
 from aiopt.dialects import ai
+from aiopt.frontend.onnx.activations import leaky_relu
 from aiopt.frontend.onnx.forms import cast, scalar, transpose
 from aiopt.frontend.onnx.node import Node
-from aiopt.frontend.onnx.ops.activation import leaky_relu
 from aiopt.frontend.onnx.ops.movement import concat
 from aiopt.frontend.onnx.ops.pool import average_pool
 from aiopt.frontend.onnx.ops.quantize import by_column, by_row, dynamic_quantize, multiply_integers
-from aiopt.frontend.onnx.quantization import MICROSOFT, one_or_zero, one_value, requantize
-from aiopt.frontend.onnx.registry import Handler, onnx_op
+from aiopt.frontend.onnx.quantization import one_or_zero, one_value, requantize
+from aiopt.frontend.onnx.registry import microsoft_op
 from aiopt.frontend.onnx.values import Value
 from aiopt.support.errors import ModelError
-
-
-def _microsoft_op(op_type: str) -> Callable[[Handler], Handler]:
-    return onnx_op(op_type, since=1, until=1, domain=MICROSOFT)
 
 
 def _real(node: Node, at: int) -> Value:
@@ -44,12 +39,12 @@ def _steps(node: Node, at: int) -> Value:
     return node.emit(ai.SubOp, cast(node, x, "i32"), cast(node, zero_point, "i32"))
 
 
-@_microsoft_op("QLinearAdd")
+@microsoft_op("QLinearAdd")
 def _qlinear_add(node: Node) -> Value:
     return _stored(node, node.emit(ai.AddOp, _real(node, 0), _real(node, 3)), 6)
 
 
-@_microsoft_op("QLinearMul")
+@microsoft_op("QLinearMul")
 def _qlinear_mul(node: Node) -> Value:
     scales = node.emit(ai.MulOp, one_value(node, 1, "A_scale"), one_value(node, 4, "B_scale"))
     factor = node.emit(ai.DivOp, scales, one_value(node, 6, "C_scale"))
@@ -57,17 +52,17 @@ def _qlinear_mul(node: Node) -> Value:
     return requantize(node, node.emit(ai.MulOp, _steps(node, 0), _steps(node, 3)), factor, zero_point)
 
 
-@_microsoft_op("QLinearSigmoid")
+@microsoft_op("QLinearSigmoid")
 def _qlinear_sigmoid(node: Node) -> Value:
     return _stored(node, node.emit(ai.SigmoidOp, _real(node, 0)), 3)
 
 
-@_microsoft_op("QLinearLeakyRelu")
+@microsoft_op("QLinearLeakyRelu")
 def _qlinear_leaky_relu(node: Node) -> Value:
-    return _stored(node, leaky_relu(node, _real(node, 0)), 3)
+    return _stored(node, leaky_relu(node, _real(node, 0), node.attributes.get_float("alpha", 0.01)), 3)
 
 
-@_microsoft_op("QLinearAveragePool")
+@microsoft_op("QLinearAveragePool")
 def _qlinear_average_pool(node: Node) -> Value:
     x = _real(node, 0)
     if x.rank < 3:
@@ -78,7 +73,7 @@ def _qlinear_average_pool(node: Node) -> Value:
     return _stored(node, transpose(node, out, (0, *range(2, x.rank), 1)), 3)
 
 
-@_microsoft_op("QLinearGlobalAveragePool")
+@microsoft_op("QLinearGlobalAveragePool")
 def _qlinear_global_average_pool(node: Node) -> Value:
     """The sum is exact; its divisor is part of the factor, as in ONNX Runtime."""
     x = node.input(0)
@@ -91,7 +86,7 @@ def _qlinear_global_average_pool(node: Node) -> Value:
     return requantize(node, total, factor, one_or_zero(node, 4, "y_zero_point", x.element))
 
 
-@_microsoft_op("QLinearConcat")
+@microsoft_op("QLinearConcat")
 def _qlinear_concat(node: Node) -> Value:
     """Inputs: scale and zero point of the result, then tensor, scale and zero point of each part."""
     y_scale, y_zero = one_value(node, 0, "Y_scale"), one_value(node, 1, "Y_zero_point")
@@ -99,7 +94,7 @@ def _qlinear_concat(node: Node) -> Value:
     return concat(node, parts)
 
 
-@_microsoft_op("QGemm")
+@microsoft_op("QGemm")
 def _qgemm(node: Node) -> Value:
     """f32 without the scale of the result."""
     a, b = node.input(0), node.input(3)
@@ -119,13 +114,13 @@ def _qgemm(node: Node) -> Value:
     return requantize(node, sums, factor, one_value(node, 8, "y_zero_point"))
 
 
-@_microsoft_op("MatMulIntegerToFloat")
+@microsoft_op("MatMulIntegerToFloat")
 def _matmul_integer_to_float(node: Node) -> Value:
     sums = multiply_integers(node, node.input(0), node.input(1), node.optional(4), node.optional(5))
     return _to_float(node, sums, by_row(node, node.input(2)), node.input(3), node.optional(6))
 
 
-@_microsoft_op("DynamicQuantizeMatMul")
+@microsoft_op("DynamicQuantizeMatMul")
 def _dynamic_quantize_matmul(node: Node) -> Value:
     lhs, scale, zero_point = dynamic_quantize(node, node.input(0))
     sums = multiply_integers(node, lhs, node.input(1), zero_point, node.optional(3))

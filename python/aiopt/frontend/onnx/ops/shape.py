@@ -10,7 +10,7 @@ from aiopt.frontend.onnx.forms import normal_axes, normal_axis, reshape
 from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.registry import onnx_op
 from aiopt.frontend.onnx.values import Value
-from aiopt.support.errors import ModelError, UnsupportedError
+from aiopt.support.errors import ModelError, UnsupportedAttributeError
 from aiopt.support.types import is_float
 
 
@@ -19,7 +19,7 @@ def _constant(node: Node) -> Value:
     attributes = node.attributes
     for name in ("value_string", "value_strings", "sparse_value"):
         if name in attributes:
-            raise UnsupportedError(f"attribute '{name}': aiopt has no strings and no sparse tensors")
+            raise UnsupportedAttributeError(f"attribute '{name}': aiopt has no strings and no sparse tensors")
     found = [
         attributes.get_tensor("value"),
         _array(attributes.get_float("value_float", None), np.float32),
@@ -60,7 +60,7 @@ def _range_stashed(node: Node) -> Value:
     """stash_type is the type in which f16 and bfloat16 ranges are computed."""
     stash = node.attributes.get_int("stash_type", 1)
     if stash != 1:
-        raise UnsupportedError(f"stash_type={stash} is not supported, only 1 (f32)")
+        raise UnsupportedAttributeError(f"stash_type={stash} is not supported, only 1 (f32)")
     return _range_of(node)
 
 

@@ -1,0 +1,107 @@
+"""What Winograd's algorithm cuts an image into, and the matrices it makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from mlir import ir
+from mlir.dialects import arith, memref
+
+from aiopt.dialects.ai.winograd import TAPS
+from aiopt.passes.templates import emit
+from aiopt.passes.templates.emit import Chunk, Index
+from aiopt.passes.templates.geometry import Geometry
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """The result cut into tiles of size x size pixels, row by row, image by image."""
+
+    geometry: Geometry
+    size: int
+
+    @property
+    def extent(self) -> int:
+        """Pixels of the input along each side of a tile."""
+        return self.size + TAPS - 1
+
+    @property
+    def down(self) -> int:
+        return -(-self.geometry.y.count // self.size)
+
+    @property
+    def across(self) -> int:
+        return -(-self.geometry.x.count // self.size)
+
+    @property
+    def total(self) -> int:
+        return self.geometry.images * self.down * self.across
+
+    @property
+    def inside(self) -> int:
+        """How many of them see only pixels of the input."""
+        counts = []
+        for axis, tiles in ((self.geometry.y, self.down), (self.geometry.x, self.across)):
+            starts = [tile * self.size - axis.pad for tile in range(tiles)]
+            counts.append(sum(0 <= start <= axis.size - self.extent for start in starts))
+        return self.geometry.images * counts[0] * counts[1]
+
+    def place(self, number: Index) -> tuple[ir.Value, ir.Value, ir.Value]:
+        """Image, first row and first column of the result."""
+        line = arith.divui(emit.index(number), emit.index(self.across))
+        column = arith.remui(emit.index(number), emit.index(self.across))
+        image = arith.divui(line, emit.index(self.down))
+        row = arith.remui(line, emit.index(self.down))
+        return image, emit.index(emit.mul(row, self.size)), emit.index(emit.mul(column, self.size))
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """A row-major matrix [rows, columns] for each position of a tile, in one flat buffer."""
+
+    buffer: ir.Value
+    columns: int
+    step: int  # elements from one matrix to the next
+
+    @staticmethod
+    def allocate(count: int, rows: int, columns: int) -> Matrices:
+        lines = -(-rows * columns // emit.LINE)
+        step = (
+            lines + 1 - lines % 2
+        ) * emit.LINE  # an odd number of lines: what is next to each other shares no cache set
+        return Matrices(allocate(count * step), columns, step)
+
+    def at(self, matrix: Index, row: Index) -> Index:
+        return emit.add(emit.mul(matrix, self.step), emit.mul(row, self.columns))
+
+
+def allocate(elements: int) -> ir.Value:
+    """A flat buffer of a task."""
+    return memref.AllocOp(ir.MemRefType.get([elements], ir.F32Type.get()), [], []).result
+
+
+def each_vector(channels: int, lanes: int, body: Callable[[Index, Chunk], None]) -> None:
+    """Go through channels a vector at a time; the last one may have fewer valid lanes."""
+    full = channels - channels % lanes
+
+    def whole(channel: Index, _: list[ir.Value]) -> list[ir.Value]:
+        body(channel, Chunk(0, lanes, lanes))
+        return []
+
+    emit.for_loop(0, full, lanes, [], whole)
+    if channels % lanes:
+        body(full, Chunk(0, lanes, channels % lanes))
+
+
+def each_position(limits: Sequence[Index], body: Callable[..., None], *positions: Index) -> None:
+    """Loops from 0, the last one innermost."""
+    if not limits:
+        body(*positions)
+        return
+
+    def inner(position: Index, _: list[ir.Value]) -> list[ir.Value]:
+        each_position(limits[1:], body, *positions, position)
+        return []
+
+    emit.for_loop(0, limits[0], 1, [], inner)

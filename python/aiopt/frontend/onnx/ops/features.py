@@ -1,0 +1,157 @@
+"""Numeric operators of ai.onnx.ml that prepare features, and LinearRegressor. Their results are f32.
+
+Source: the operators' text in onnx.defs, opsets 1 to 5 of the domain; where it is silent ONNX Runtime.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from aiopt.dialects import ai
+from aiopt.frontend.onnx.forms import broadcast_to, cast, reshape, scalar, take, transpose
+from aiopt.frontend.onnx.node import Node
+from aiopt.frontend.onnx.registry import H, onnx_op
+from aiopt.frontend.onnx.values import Value
+from aiopt.support.errors import ModelError, UnsupportedError
+
+ML = "ai.onnx.ml"
+_NEWEST = 5
+
+
+def _ml_op(op_type: str) -> Callable[[H], H]:
+    return onnx_op(op_type, since=1, until=_NEWEST, domain=ML)
+
+
+def _row(node: Node, name: str, element: str, size: int) -> Value:
+    """An attribute with one number for each feature, or one for all."""
+    numbers = node.attributes.get_ints(name, None) if element == "i64" else node.attributes.get_floats(name)
+    numbers = node.attributes.require(name, numbers)
+    if len(numbers) not in (1, size):
+        raise ModelError(f"{name} must have 1 or {size} numbers, but has {len(numbers)}")
+    return Value.known(np.array(numbers, np.int64 if element == "i64" else np.float32))
+
+
+def _features(x: Value) -> int:
+    """The size of the last dimension. Errors: ModelError for a scalar."""
+    if not x.rank:
+        raise ModelError("the input must have features, but is a scalar")
+    return x.shape[-1]
+
+
+@_ml_op("Scaler")
+def _scaler(node: Node) -> Value:
+    """(x - offset) * scale."""
+    x = cast(node, node.input(0), "f32")
+    offset, scale = (_row(node, name, "f32", _features(x)) for name in ("offset", "scale"))
+    return node.emit(ai.MulOp, node.emit(ai.SubOp, x, offset), scale)
+
+
+@_ml_op("Binarizer")
+def _binarizer(node: Node) -> Value:
+    """1 above the threshold, else 0."""
+    x = node.input(0)
+    threshold = scalar(x, node.attributes.get_float("threshold", 0.0))
+    return cast(node, node.emit(ai.LessOp, threshold, x), x.element)
+
+
+@_ml_op("Normalizer")
+def _normalizer(node: Node) -> Value:
+    """x / norm of its row: MAX the largest element, L1 or L2; a row whose norm is 0 stays."""
+    x, norm = cast(node, node.input(0), "f32"), node.attributes.get_string("norm", "MAX")
+    axes = [x.rank - 1]
+    _features(x)
+    if norm == "MAX":
+        size = node.emit(ai.ReduceMaxOp, x, axes=axes)
+    elif norm == "L1":
+        size = node.emit(ai.ReduceSumOp, node.emit(ai.AbsOp, x), axes=axes)
+    elif norm == "L2":
+        size = node.emit(ai.SqrtOp, node.emit(ai.ReduceSumOp, node.emit(ai.MulOp, x, x), axes=axes))
+    else:
+        raise ModelError(f"norm must be MAX, L1 or L2, not '{norm}'")
+    divisor = node.emit(ai.SelectOp, node.emit(ai.EqualOp, size, scalar(size, 0)), scalar(size, 1), size)
+    return node.emit(ai.DivOp, x, divisor)
+
+
+@_ml_op("Imputer")
+def _imputer(node: Node) -> Value:
+    """The imputed value where x is the one to be replaced, which may be NaN."""
+    x, attributes = node.input(0), node.attributes
+    if x.element in ("f32", "f64"):
+        old = attributes.get_float("replaced_value_float", 0.0)
+        new = cast(node, _row(node, "imputed_value_floats", "f32", _features(x)), x.element)
+        attributes.skip("imputed_value_int64s", "replaced_value_int64")
+    else:
+        old = attributes.get_int("replaced_value_int64", 0)
+        new = cast(node, _row(node, "imputed_value_int64s", "i64", _features(x)), x.element)
+        attributes.skip("imputed_value_floats", "replaced_value_float")
+    if math.isnan(old):
+        return node.emit(ai.SelectOp, node.emit(ai.EqualOp, x, x), x, new)
+    return node.emit(ai.SelectOp, node.emit(ai.EqualOp, x, scalar(x, old)), new, x)
+
+
+@_ml_op("ArrayFeatureExtractor")
+def _array_feature_extractor(node: Node) -> Value:
+    """Elements of the last dimension by their places; of a vector as a row."""
+    x, places = node.input(0), node.input(1)
+    size = _features(x)
+    if places.array is not None and places.type.size and not 0 <= places.array.min() <= places.array.max() < size:
+        raise ModelError(f"a place is out of range: there are {size} features")
+    out = node.emit(ai.GatherOp, x, reshape(node, places, (places.type.size,)), axis=x.rank - 1)
+    return reshape(node, out, (1, places.type.size)) if x.rank == 1 else out
+
+
+@_ml_op("FeatureVectorizer")
+def _feature_vectorizer(node: Node) -> Value:
+    """The features of all inputs side by side, of each as many as inputdimensions says."""
+    values = node.variadic()
+    flat = [reshape(node, x, (x.shape[0], x.type.size // max(x.shape[0], 1))) if x.rank != 1 else x for x in values]
+    rows = [reshape(node, x, (1, *x.shape)) if x.rank == 1 else x for x in flat]
+    sizes = node.attributes.get_ints("inputdimensions", [x.shape[1] for x in rows])
+    if len(sizes) != len(rows) or any(size > x.shape[1] for size, x in zip(sizes, rows, strict=False)):
+        raise UnsupportedError(f"inputdimensions {sizes} of {[x.shape[1] for x in rows]} features are not supported")
+    parts = [
+        cast(node, take(node, x, [0, 0], [x.shape[0], size], [1, 1]), "f32")
+        for x, size in zip(rows, sizes, strict=True)
+    ]
+    while len(parts) > 1:
+        parts = [node.emit(ai.ConcatOp, parts[:2], axis=1), *parts[2:]]
+    return parts[0]
+
+
+@_ml_op("OneHotEncoder")
+def _one_hot_encoder(node: Node) -> Value:
+    """One new dimension: 1 at the category an element is, all 0 where it is none (an error without `zeros`)."""
+    x, attributes = node.input(0), node.attributes
+    if "cats_strings" in attributes:
+        raise UnsupportedError("categories that are strings are not compiled")
+    categories = attributes.require("cats_int64s", attributes.get_ints("cats_int64s", None))
+    if not attributes.get_bool("zeros", True):
+        raise UnsupportedError("zeros=0 makes an unknown category an error, which compiled code has none of")
+    given = cast(node, reshape(node, x, (*x.shape, 1)), "i64")
+    return cast(node, node.emit(ai.EqualOp, given, Value.known(np.array(categories, np.int64))), "f32")
+
+
+@_ml_op("LinearRegressor")
+def _linear_regressor(node: Node) -> Value:
+    """x times the coefficients [targets, features], with intercepts."""
+    attributes, x = node.attributes, cast(node, node.input(0), "f32")
+    targets, size = attributes.get_int("targets", 1), _features(x)
+    x = reshape(node, x, (1, size)) if x.rank == 1 else x
+    numbers = attributes.require("coefficients", attributes.get_floats("coefficients"))
+    if x.rank != 2 or targets < 1 or len(numbers) != targets * size:
+        raise ModelError(f"{len(numbers)} coefficients are not {targets} for each feature of {list(x.shape)}")
+    weights = Value.known(np.array(numbers, np.float32).reshape(targets, size), f"{node.outputs[0]}.coefficients")
+    out = node.emit(ai.MatMulOp, x, transpose(node, weights, (1, 0)))
+    if attributes.get_floats("intercepts"):
+        out = node.emit(ai.AddOp, out, broadcast_to(node, _row(node, "intercepts", "f32", targets), (targets,)))
+    post = attributes.get_string("post_transform", "NONE")
+    if post == "NONE":
+        return out
+    if post == "LOGISTIC":
+        return node.emit(ai.SigmoidOp, out)
+    if post == "SOFTMAX":
+        return node.emit(ai.SoftmaxOp, out, axis=1)
+    raise UnsupportedError(f"post_transform={post} is not compiled")
