@@ -113,11 +113,12 @@ def test_an_entry_point_names_a_module(tmp_path: Path) -> None:
     install(tmp_path, {"aiopt.passes": "shop = aiopt_shop.passes:FuseSwish"})
     assert aiopt(tmp_path, "-p", "ai-dce", text=GRAPH).stderr == (
         "error: the entry point 'shop' of aiopt.passes must name a module, as 'aiopt_shop.passes', "
-        "not 'aiopt_shop.passes:FuseSwish'\n"
+        "not 'aiopt_shop.passes:FuseSwish' [AI0404]\n"
     )
 
 
 def test_an_unknown_module_is_an_error(tmp_path: Path) -> None:
     assert aiopt(tmp_path, "--load-python=nowhere.at_all", text=GRAPH).stderr == (
-        "error: --load-python=nowhere.at_all cannot be loaded: ModuleNotFoundError: No module named 'nowhere'\n"
+        "error: --load-python=nowhere.at_all cannot be loaded: ModuleNotFoundError: "
+        "No module named 'nowhere' [AI0404]\n"
     )

@@ -10,6 +10,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from aiopt.support.errors import CompileError
 from aiopt.tools import aiopt_run
 from e2e.commands import command, error_of
 
@@ -77,7 +78,7 @@ def test_a_wrong_result_is_an_error(model: Path, monkeypatch: pytest.MonkeyPatch
     outputs = {"y": np.array([[1, 2, 3]], np.float32)}
     aiopt_run.compare(facts, "onnxruntime", tmp_path / "other.onnx", x, outputs)
     assert facts["outputs"][0]["difference"] == pytest.approx(0.001 / 3, rel=1e-3)
-    with pytest.raises(aiopt_run.CompileError, match="output 'y' differs from onnxruntime by 0.000333 of the largest"):
+    with pytest.raises(CompileError, match="output 'y' differs from onnxruntime by 0.000333 of the largest"):
         aiopt_run.check(facts)
 
 
