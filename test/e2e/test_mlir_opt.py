@@ -204,6 +204,8 @@ def test_enough_is_compared() -> None:
 def _run(tool: str, case: Case, folder: Path) -> Outcome:
     shutil.copytree(INPUTS, folder)
     words = [word.replace("//.", "// ") for word in case.words.split()]
+    if "--mlir-print-ir" in case.words and "--mlir-disable-threading" not in words:
+        words.append("--mlir-disable-threading")  # else the functions of a module are printed as their threads come
     done = command(tool, *words, cwd=folder, stdin=folder / case.stdin if case.stdin else None)
     files = {name: (folder / name).read_bytes() if (folder / name).exists() else None for name in case.files}
     return Outcome(done.returncode, done.stdout, _normal(done.stderr), files)
