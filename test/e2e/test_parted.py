@@ -20,7 +20,7 @@ from aiopt import driver
 from aiopt.passes import io
 from aiopt.runtime.base import Net
 from aiopt.support.compare import TOLERANCE, relative_difference, run_onnxruntime
-from aiopt.support.errors import AioptError, CompileError, InputError, ModelError, OptionError, UnsupportedError
+from aiopt.support.errors import AioptError, CompileError, InputError, ModelError, OptionError, PipelineError, UnsupportedError
 from aiopt.support.kernel_cache import KernelCache
 from aiopt.targets import find_target
 from aiopt.targets.cpu.target import CpuTarget
@@ -204,7 +204,7 @@ def test_text_of_every_level_goes_on(mlp_file: Path, x: np.ndarray, tmp_path: Pa
         path = text
     done = command("aiopt-run", path, "--target=npu,cpu", "--machine=edge16", "--repeat=1", "--compare=reference")
     assert done.returncode == 0, done.stderr
-    with pytest.raises(CompileError, match="takes IR of level kernels, but this is parts"):
+    with pytest.raises(PipelineError, match="takes IR of level kernels, but this is parts"):
         aiopt.compile(path)
     with pytest.raises(CompileError, match="@part_0_npu is for target 'npu', and this is compiled for cpu"):
         PartedTarget([CpuTarget()]).build(driver.load_unit(path, io.new_context()), KernelCache())
