@@ -20,7 +20,15 @@ from aiopt import driver
 from aiopt.passes import io
 from aiopt.runtime.base import Net
 from aiopt.support.compare import TOLERANCE, relative_difference, run_onnxruntime
-from aiopt.support.errors import AioptError, CompileError, InputError, ModelError, OptionError, PipelineError, UnsupportedError
+from aiopt.support.errors import (
+    AioptError,
+    CompileError,
+    InputError,
+    ModelError,
+    OptionError,
+    PipelineError,
+    UnsupportedError,
+)
 from aiopt.support.kernel_cache import KernelCache
 from aiopt.targets import find_target
 from aiopt.targets.cpu.target import CpuTarget
