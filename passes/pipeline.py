@@ -52,8 +52,9 @@ def run(
     steps = expand(nest.items)
     texts = [str(step) for step in steps] if _observers or instruments else []
     with unit.module.context, ir.Location.unknown():
-        for step in steps:
-            manager.ready(Nest(MODULE, (step,)), unit, implicit_nesting)  # finds mistakes before anything runs
+        for step in steps:  # finds mistakes before anything runs; a pass of ours cannot be one, by itself
+            if not is_ours(step):
+                manager.ready(Nest(MODULE, (step,)), unit, implicit_nesting)
         if instruments is not None:
             for observer in _observers:
                 observer.before(texts, unit)
