@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import aiopt
-from aiopt.support import catalogue, command
+from aiopt.support import command
 from aiopt.support.errors import OptionError
 from aiopt.support.isolate import Entry, Journal
 from aiopt.tools.opt.command_line import Given, UsageError, help_list, help_text, parse
@@ -40,6 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _explain(code: str) -> int:
     try:
+        from aiopt.support import catalogue  # reads a file of pages
+
         return command.say(catalogue.explain(code))
     except OptionError as error:
         return command.fail(error)
