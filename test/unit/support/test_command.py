@@ -130,10 +130,9 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path):
 def test_an_interrupt_ends_both_quietly(native: bool, tmp_path: Path):
     """The work counts as native while it does not let Python see the signal."""
     wait = "signal.signal(signal.SIGINT, signal.SIG_IGN)\n    " if native else ""
-    heed = (
-        "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    )
-    code = f"{heed}{_HEAD}    {wait}print(os.getpid(), flush=True)\n    time.sleep(60)\n\nsys.exit(command.run(work, save))\n"
+    heed = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"  # background jobs do not
+    body = f"    {wait}print(os.getpid(), flush=True)\n    time.sleep(60)\n\nsys.exit(command.run(work, save))\n"
+    code = f"{heed}{_HEAD}{body}"
     process = subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
