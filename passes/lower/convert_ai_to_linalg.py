@@ -14,7 +14,6 @@ from aiopt.dialects.ai import Trait
 from aiopt.dialects.ai.packing import CHANNELS_LAST
 from aiopt.dialects.ext import Operation, dense_array, type_of
 from aiopt.passes.base import Pass, functions
-from aiopt.passes.lower.linalg import FAMILIES
 from aiopt.passes.lower.linalg.builder import empty, memref_type, stored, tensor_type
 from aiopt.passes.lower.linalg.rules import RULES, Operand, Squeezed, reassociation, splat_operand
 from aiopt.passes.rewrite import CALL_ATTRIBUTES
@@ -23,8 +22,6 @@ from aiopt.passes.templates.registry import emit_template, read_choice
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import UnsupportedError
 from aiopt.support.types import TensorType
-
-assert FAMILIES
 
 
 @dataclass(frozen=True)

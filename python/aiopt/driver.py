@@ -27,7 +27,7 @@ from aiopt.source import source_files
 from aiopt.staged import StagedNet
 from aiopt.staged.stages import Compiler
 from aiopt.support.checks import mapping, whole_number
-from aiopt.support.errors import LimitError, OptionError, UnsupportedError
+from aiopt.support.errors import LimitError, OptionError, StagedError, UnsupportedError
 from aiopt.support.kernel_cache import KernelCache
 from aiopt.targets import find_target
 from aiopt.targets.base import Target
@@ -72,6 +72,8 @@ def compile(
             except UnsupportedError as error:
                 if isinstance(error, LimitError) or io.is_mlir(model):
                     raise
+                if amp == "f16":
+                    raise StagedError(f"amp=f16 must know all values a net computes, bf16 need not: {error}") from error
                 return _staged(model, shapes, error, finish, {"target": target, "threads": threads, **facts})
             unit.calibration = calibration
         net = finish(unit, clock)

@@ -1,36 +1,7 @@
-"""Lowering rules from `ai` ops to linalg on tensors, one file per op family."""
+"""Lowering rules from `ai` ops to linalg on tensors, one file per op family: importing them fills rules.RULES."""
 
-from aiopt.passes.lower.linalg import (
-    contraction,
-    conv,
-    conv_transpose,
-    elementwise,
-    integer,
-    logic,
-    movement,
-    normalization,
-    quantize,
-    reduction,
-    sampling,
-    scan,
-    scatter,
-    selection,
-)
+import importlib
+import pkgutil
 
-# importing them fills rules.RULES
-FAMILIES = (
-    contraction,
-    conv,
-    conv_transpose,
-    elementwise,
-    integer,
-    logic,
-    movement,
-    normalization,
-    quantize,
-    reduction,
-    sampling,
-    scan,
-    scatter,
-    selection,
-)
+for _info in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_info.name}")

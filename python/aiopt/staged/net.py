@@ -91,9 +91,7 @@ class StagedNet:
     def save(self, path: str | Path) -> NoReturn:
         """A file of code needs all of the code: raises UnsupportedError that names the nodes."""
         slow = self.report()["slow_route"]
-        nodes = (
-            ", ".join(f"{step['node'] or 'a node'} ({step['op']})" for step in slow) or "values known at run time only"
-        )
+        nodes = ", ".join(f"{step['node'] or 'a node'} ({step['op']})" for step in slow) or "what only a run knows"
         raise StagedError(f"net '{self.name}' cannot be saved to '{path}': it is compiled as it runs, for {nodes}")
 
     def close(self) -> None:

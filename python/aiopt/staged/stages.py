@@ -59,15 +59,16 @@ class Stages:
         self._stages: OrderedDict[tuple[Any, ...], Stage] = OrderedDict()  # the last used one last
 
     def run(self, inputs: Mapping[str, Any], clock: Clock | None = None) -> Values:
-        """The part's outputs, from all tensors it reads from outside.
+        """The part's outputs, from all tensors it reads from outside; they are new arrays.
 
         Raises UnsupportedError for what neither the compiler nor the host can run, InputError where a node refuses
         what it is given.
         """
-        values, outputs = dict(inputs), self._part.outputs
+        values, made = dict(inputs), set()
         for stage in self._walk(values):
             _run_stage(stage, values, clock)
-        return {name: values[name] for name in outputs}
+            made.update(stage.net.outputs if stage.net is not None else ())
+        return {name: values[name] if name in made else _copied(values[name]) for name in self._part.outputs}
 
     def prepare(self, inputs: Mapping[str, TensorType], absent: Collection[str]) -> None:
         """Compile the first stage for inputs of these types, so that errors come early."""
@@ -179,6 +180,13 @@ def _run_stage(stage: Stage, values: Values, clock: Clock | None) -> None:
         values.update(step.run(values))
         if clock is not None:
             clock(step.label, time.perf_counter() - start)
+
+
+def _copied(value: Any) -> Any:
+    """What no net made may be an input, a constant, or a view of one."""
+    if isinstance(value, list):
+        return [_copied(one) for one in value]
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def fold(steps: list[HostStep], constants: Values) -> tuple[HostStep, ...]:

@@ -26,13 +26,19 @@ class Parser(argparse.ArgumentParser):
     def parse(self, arguments: Sequence[str] | None) -> argparse.Namespace:
         """Parse, or exit with 1 and an `error:` line."""
         given = [self._two_dashes(a) for a in (sys.argv[1:] if arguments is None else arguments)]
+        for text in given:  # said before what is missing: argparse would say that first
+            if text.startswith("--") and text.partition("=")[0] not in {"--", *self._option_string_actions}:
+                self._refuse(text)
         namespace, unknown = self.parse_known_args(given)
         for text in unknown:
-            name = text.partition("=")[0]
-            if text.startswith("-"):
-                self.error(f"unknown option '{name}'{did_you_mean(name, self._option_string_actions)}")
-            self.error(f"unexpected argument '{text}': one input file at a time")
+            self._refuse(text)
         return namespace
+
+    def _refuse(self, text: str) -> NoReturn:
+        name = text.partition("=")[0]
+        if text.startswith("-"):
+            self.error(f"unknown option '{name}'{did_you_mean(name, self._option_string_actions)}")
+        self.error(f"unexpected argument '{text}': one input file at a time")
 
     def _two_dashes(self, text: str) -> str:
         name = "-" + text.partition("=")[0]

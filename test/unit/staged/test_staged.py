@@ -248,6 +248,12 @@ def test_it_cannot_be_saved(tmp_path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_f16_needs_a_net_in_one_piece() -> None:
+    proto = model([node("NonZero", ["x"], ["i"], name="z"), node("Neg", ["i"], ["y"])], {"x": X}, ["y"])
+    with pytest.raises(UnsupportedError, match=r"amp=f16 must know all values .* NonZero \(opset 17\) at node 'z'"):
+        aiopt.compile(proto, cache=False, amp="f16", calibration={"x": X})
+
+
 def test_what_a_node_refuses_at_run_time_names_it() -> None:
     given = {"x": X, "i": np.array([[9, 9]])}
     nodes = [node("Unique", ["x"], ["u"]), node("Reshape", ["u", "s"], ["y"], name="bad")]
@@ -301,3 +307,25 @@ def test_a_sequence_is_an_input() -> None:
     proto.graph.input[0].CopyFrom(helper.make_tensor_sequence_value_info("s", F32, None))
     net = aiopt.compile(proto, cache=False)
     np.testing.assert_array_equal(net.run({"s": [X, 2 * X]})["y"], -2 * X)
+
+
+def test_outputs_are_new_arrays() -> None:
+    """Also those that are an input, a constant, or what the host made of constants."""
+    import ml_dtypes
+
+    nodes = [
+        node("NonZero", ["x"], ["i"]),
+        node("Identity", ["x"], ["same"]),
+        node("Identity", ["k"], ["constant"]),
+        node("Cast", ["small"], ["folded"], to=F32),
+    ]
+    small = np.array([1, 2], ml_dtypes.float8_e4m3fn)
+    net = aiopt.compile(model(nodes, {"x": X}, ["i", "same", "constant", "folded"], 21, k=X, small=small), cache=False)
+    x = X.copy()
+    first = net.run({"x": x})
+    for array in first.values():
+        array[...] = 7  # the caller's own
+    np.testing.assert_array_equal(x, X)
+    second = net.run({"x": x})
+    np.testing.assert_array_equal(second["constant"], X)
+    np.testing.assert_array_equal(second["folded"], [1, 2])

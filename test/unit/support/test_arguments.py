@@ -32,6 +32,14 @@ def test_a_dash_alone_is_a_file():
     assert make_parser().parse(["-"]).file == "-"
 
 
+def test_an_unknown_option_is_said_before_what_is_missing(capsys: pytest.CaptureFixture[str]):
+    parser = make_parser()
+    parser.add_argument("model")
+    with pytest.raises(SystemExit):
+        parser.parse(["--qqq"])
+    assert capsys.readouterr().err == "error: unknown option '--qqq' [AI0401]\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
