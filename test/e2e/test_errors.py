@@ -38,6 +38,12 @@ def test_the_model_itself_is_good(model: Path) -> None:
     assert "y" in done.stdout
 
 
+@pytest.mark.parametrize("kind", ["llvm", "asm", "obj"])
+def test_code_of_a_good_model_comes_without_a_word(model: Path, tmp_path: Path, kind: str) -> None:
+    done = command("aiopt", model, f"--emit={kind}", "-o", tmp_path / "code")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 @pytest.mark.parametrize("program", ["aiopt", "aiopt-run"])
 def test_unknown_operator(tmp_path: Path, program: str) -> None:
     error = error_of(program, _save(tmp_path / "m.onnx", "Frobnicate", "com.example"))

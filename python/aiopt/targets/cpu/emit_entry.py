@@ -213,6 +213,7 @@ def _emit_run(main: llvm.LLVMFuncOp, net: str) -> str:
     """The text of `int32_t aiopt_<net>_run(const aiopt_ctx *ctx, const aiopt_tensor *in, aiopt_tensor *out)`."""
     main.attributes["sym_name"] = ir.StringAttr.get(f"aiopt_{net}_main")
     attributes = [ir.DictAttr(entry) for entry in main.arg_attrs or []]
+    main.attributes["arg_attrs"] = ir.ArrayAttr.get([_without_ours(entry) for entry in attributes])
     *tensors, _weights, _arena, _context = attributes
     loads, operands = _load_operands(["ai.output" in entry for entry in tensors])
     kinds = ", ".join(["!llvm.ptr"] * len(operands))
@@ -232,6 +233,11 @@ llvm.func @aiopt_{net}_run(%ctx: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> 
   %status = llvm.mlir.constant({_STATUS_ABI} : i32) : i32
   llvm.return %status : i32
 }}"""
+
+
+def _without_ours(attributes: ir.DictAttr) -> ir.DictAttr:
+    """What LLVM IR has a word for: it warns of all else."""
+    return ir.DictAttr.get({entry.name: entry.attr for entry in attributes if not entry.name.startswith("ai.")})
 
 
 def _load_operands(is_output: list[bool]) -> tuple[str, list[str]]:
