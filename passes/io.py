@@ -52,7 +52,10 @@ def borrowed_context() -> Iterator[ir.Context]:
 
     One in which something failed is not used again.
     """
-    context, uses = _spare.pop() if _spare else (new_context(), 0)
+    try:
+        context, uses = _spare.pop()
+    except IndexError:  # asked so, and not by looking first: other threads borrow too
+        context, uses = new_context(), 0
     yield context
     if uses + 1 < _USES:
         _spare.append((context, uses + 1))
