@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -10,17 +10,17 @@ from mlir import ir
 from mlir.dialects import func
 
 from aiopt.dialects import ext
-from aiopt.dialects.ai import CastOp, RelayoutOp, Trait, TransposeOp
+from aiopt.dialects.ai import MatMulOp, Trait, TransposeOp
 from aiopt.passes.base import FunctionPass
 from aiopt.passes.graph import grouping
+from aiopt.passes.graph.absorb import Readers, absorb
 from aiopt.passes.graph.grouping import Kind, Node
 from aiopt.passes.remark import PASSED, Remark
-from aiopt.passes.rewrite import PARTITION, copy_placement, defining, has_one_use, users
+from aiopt.passes.rewrite import PARTITION, defining, users
 from aiopt.passes.spec.base import Level
 from aiopt.passes.templates.kernel import computes_on_registers, is_root
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import PipelineError
-from aiopt.support.types import LOW_FLOATS
 
 GROUP = "ai.group"
 
@@ -30,9 +30,9 @@ class GroupKernels(FunctionPass):
     """Decide which ops become one kernel (`grouping.py` has the rules).
 
     Before: `ai` ops. After: each that computes or moves something has `ai.group`, a number its kernel's ops share;
-    those share their `ai.partition` too. A cast to 16 bits whose operand is also read as it is, or is nothing that a
-    kernel computes, goes to the kernels of the contractions and transpositions that read it, a copy to each: they round
-    what they load.
+    those share their `ai.partition` too. What a kernel can do as it loads goes to each that reads it (`absorb.py`):
+    casts to 16 bits whose operand is also read as it is or is nothing that a kernel computes, transposes and slices of
+    the operands of matmuls, and all of attention that comes before its last matmul.
     Options: max-ops, the most ops in one kernel.
     """
 
@@ -47,11 +47,9 @@ class GroupKernels(FunctionPass):
     def run_on_function(self, function: func.FuncOp, unit: Unit) -> None:
         if self.max_ops < 1:
             raise PipelineError(f"{self.name}: option 'max-ops' must be 1 or more, not {self.max_ops}")
-        ops = [op for op in ext.operations(function) if isinstance(op, ext.Operation) and not _is_constant(op)]
-        ops = _split_casts(ops)
-        loads: dict[ir.Value, ext.Operation] = {op.operation.results[0]: op for op in ops if _is_load(op)}
-        ops = [op for op in ops if op.operation.results[0] not in loads]
-        groups = grouping.group(_abstract(ops, loads), self.max_ops)
+        readers = absorb(_computing(function), self.max_ops)
+        ops = [op for op in _computing(function) if op.operation not in readers]
+        groups = grouping.group(_abstract(ops, readers), self.max_ops)
         first: dict[int, ext.Operation] = {}
         for op, number in zip(ops, groups, strict=True):
             if number is None:
@@ -61,61 +59,26 @@ class GroupKernels(FunctionPass):
             unit.counts["num-kernels" if leader is op else "num-fused"] += 1
             if leader is not op:
                 unit.remarks.append(Remark(f"fused {_title(op)} into {_title(leader)}", PASSED, "fused", op))
-        for value, cast in loads.items():
-            cast.operation.attributes[GROUP] = users(value)[0].operation.attributes[GROUP]
+        for op in reversed(_computing(function)):
+            if op.operation in readers:
+                reader = readers[op.operation]
+                op.operation.attributes[GROUP] = reader.operation.attributes[GROUP]
+                unit.counts["num-fused"] += 1
+                unit.remarks.append(Remark(f"fused {_title(op)} into {_title(reader)}", PASSED, "fused", op))
 
 
-def _split_casts(ops: list[ext.Operation]) -> list[ext.Operation]:
-    """Give each reader of a cast that is done on loading a cast of its own, before it; all ops in order again."""
-    made: dict[ir.Operation, list[ext.Operation]] = {}
-    split = [op for op in ops if _is_load(op)]
-    for op in split:
-        for use in list(op.operation.results[0].uses):
-            user = use.owner
-            attributes, at = op.python_attributes(), ir.InsertionPoint(user)
-            cast = CastOp(op.operation.operands[0], loc=op.location, ip=at, **attributes)
-            copy_placement(user, cast)
-            user.operation.operands[use.operand_number] = cast.operation.results[0]
-            made.setdefault(user.operation, []).append(cast)
-    kept = [op for op in ops if op not in split]
-    for op in split:
-        op.operation.erase()
-    return [each for op in kept for each in [*made.get(op.operation, []), op]]
+def _computing(function: func.FuncOp) -> list[ext.Operation]:
+    return [op for op in ext.operations(function) if isinstance(op, ext.Operation) and not _is_constant(op)]
 
 
-def _is_load(op: ext.Operation) -> bool:
-    """True for a cast to 16 bits that kernels which read it do themselves, as its operand is there in any case."""
-    result, (source, *_) = op.operation.results[0], op.operation.operands
-    if not isinstance(op, CastOp) or ext.type_of(result).element not in LOW_FLOATS:
-        return False
-    return not (_rounds(defining(source)) and has_one_use(source)) and all(_loads(user) for user in users(result))
-
-
-def _rounds(op: ir.OpView | None) -> bool:
-    """True for ops whose kernels may end with a cast; other movements copy, and would have to do it twice."""
-    if not isinstance(op, ext.Operation) or Trait.VIEW in op.traits:
-        return False
-    return Trait.MOVEMENT not in op.traits or isinstance(op, (TransposeOp, RelayoutOp))
-
-
-def _loads(op: ir.OpView) -> bool:
-    """True for ops that may begin a kernel with a cast of what they read."""
-    return isinstance(op, (TransposeOp, RelayoutOp)) or (
-        isinstance(op, ext.Operation) and Trait.CONTRACTION in op.traits
-    )
-
-
-def _abstract(ops: list[ext.Operation], loads: dict[ir.Value, ext.Operation]) -> list[Node]:
+def _abstract(ops: list[ext.Operation], readers: Readers) -> list[Node]:
     index: dict[ir.Value, int] = {op.operation.results[0]: number for number, op in enumerate(ops)}
-    for value, cast in loads.items():
-        if cast.operation.operands[0] in index:
-            index[value] = index[cast.operation.operands[0]]
-    return [_node(op, index) for op in ops]
+    return [_node(op, index, readers) for op in ops]
 
 
-def _node(op: ext.Operation, index: dict[ir.Value, int]) -> Node:
+def _node(op: ext.Operation, index: dict[ir.Value, int], readers: Readers) -> Node:
     (result,) = op.operation.results
-    operands = tuple(index[value] for value in op.operation.operands if value in index)
+    operands = tuple(dict.fromkeys(index[value] for value in _sources(op, readers) if value in index))
     is_output = any(not isinstance(user, ext.Operation) for user in users(result))
     placed = op.operation.attributes.get(PARTITION)
     partition = placed.value if isinstance(placed, ir.IntegerAttr) else 0
@@ -126,13 +89,26 @@ def _node(op: ext.Operation, index: dict[ir.Value, int]) -> Node:
         is_output=is_output,
         partition=partition,
         on_registers=is_root(op) or computes_on_registers(op),
+        may_turn=isinstance(op, MatMulOp) and is_root(op),
     )
     return _as_row_reduction(op, node) if Trait.REDUCTION in op.traits else node
+
+
+def _sources(op: ext.Operation, readers: Readers) -> Iterator[ir.Value]:
+    """What an op and those it absorbs read from outside."""
+    for value in op.operation.operands:
+        owner = defining(value)
+        if isinstance(owner, ext.Operation) and owner.operation in readers:
+            yield from _sources(owner, readers)
+        else:
+            yield value
 
 
 def _kind(op: ext.Operation) -> Kind:
     if Trait.VIEW in op.traits:
         return Kind.APART
+    if isinstance(op, TransposeOp) and list(op.permutation)[-1:] == [len(op.permutation) - 1]:
+        return Kind.TURN
     return Kind.ELEMENTWISE if Trait.ELEMENTWISE in op.traits else Kind.ROOT
 
 

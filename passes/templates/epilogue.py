@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
 from mlir import ir
+from mlir.dialects import arith
 
 from aiopt.dialects import ai
 from aiopt.dialects.ext import Operation, type_of
+from aiopt.passes.lower.linalg.builder import constant
 from aiopt.passes.lower.linalg.elementwise import BINARY, UNARY
 from aiopt.passes.lower.linalg.rules import splat_operand
 from aiopt.passes.templates import emit
+from aiopt.passes.templates.access import row_major
 from aiopt.passes.templates.base import Buffers
 from aiopt.passes.templates.emit import Chunk, Index
 from aiopt.passes.templates.kernel import Contraction
@@ -47,7 +50,7 @@ class Grid:
     def of(buffer: ir.Value, shape: Sequence[int], out: Sequence[int]) -> Grid:
         """A buffer whose contents have `shape` and broadcast to `out`."""
         full = [1] * (len(out) - len(shape)) + list(shape)
-        strides = emit.row_major(full)
+        strides = row_major(full)
         return Grid(emit.flat(buffer), [0 if size == 1 else s for size, s in zip(full, strides, strict=True)])
 
 
@@ -82,7 +85,7 @@ class Result:
     """The result of a kernel and what flows into it beside the products."""
 
     kernel: Contraction
-    destination: Grid
+    destination: Grid | None  # None: it is used where it is made
     bias: Grid | None
     sides: dict[ir.Value, Grid]
 
@@ -97,7 +100,8 @@ class Result:
 
         sides = {value: grid(value, type_of(value).shape) for value in kernel.side_operands()}
         start = None if bias is None else grid(bias, _bias_shape(kernel, bias))
-        return Result(kernel, Grid.of(buffers[kernel.result], out, out), start, sides)
+        destination = _destination(kernel, buffers, out) if kernel.result in buffers else None
+        return Result(kernel, destination, start, sides)
 
     def begin(self, tile: Tile, first: ir.Value | bool) -> Registers:
         """The accumulators: the bias or zero in the first part of a reduction, later what was stored."""
@@ -107,7 +111,7 @@ class Result:
             return [emit.zeros(c) if bias is None else bias.load(row, c) for row, c in tile.cells()]
 
         def resume() -> Registers:
-            window = Window.of(self.destination, tile)
+            window = self._window(tile)
             return [window.load(row, c) for row, c in tile.cells()]
 
         if isinstance(first, bool):
@@ -118,7 +122,7 @@ class Result:
         """Store the accumulators, in the last part of a reduction after the epilogue."""
 
         def pause() -> Registers:
-            window = Window.of(self.destination, tile)
+            window = self._window(tile)
             for value, (row, chunk) in zip(registers, tile.cells(), strict=True):
                 window.store(value, row, chunk)
             return []
@@ -132,15 +136,33 @@ class Result:
         else:
             emit.branch(last, finish, pause)
 
+    def _window(self, tile: Tile) -> Window:
+        assert self.destination is not None, "the result is stored"
+        return Window.of(self.destination, tile)
+
     def _finish(self, tile: Tile, registers: Registers) -> None:
-        destination = Window.of(self.destination, tile)
+        destination = self._window(tile)
+        for value, (row, chunk) in zip(self.values(tile, registers), tile.cells(), strict=True):
+            destination.store(value, row, chunk)
+
+    def values(self, tile: Tile, registers: Registers) -> Iterator[ir.Value]:
+        """The values of a tile after the epilogue, cell by cell: each is to be used before the next is asked for."""
         windows = {value: Window.of(grid, tile) for value, grid in self.sides.items()}
         for register, (row, chunk) in zip(registers, tile.cells(), strict=True):
             values: dict[ir.Value, ir.Value] = {self.kernel.root.operation.results[0]: register}
             for op in self.kernel.epilogue:
                 operands = [_operand(v, values, windows, row, chunk) for v in op.operation.operands]
                 values[op.operation.results[0]] = _expression(op)(*operands)
-            destination.store(values[self.kernel.result], row, chunk)
+            yield values[self.kernel.computed]
+
+
+def _destination(kernel: Contraction, buffers: Buffers, out: Sequence[int]) -> Grid:
+    """The result's buffer as the loops see it, whose axes are joined only if it is not transposed."""
+    if kernel.turn is None:
+        return Grid.of(buffers[kernel.result], out, out)
+    strides = row_major(type_of(kernel.result).shape)
+    permutation = list(kernel.turn.permutation)
+    return Grid(emit.flat(buffers[kernel.result]), [strides[permutation.index(axis)] for axis in range(len(out))])
 
 
 def join(shape: Sequence[int], axes: Axes) -> list[int]:
@@ -181,10 +203,15 @@ def _operand(
         return windows[value].load(row, chunk)
     splat = splat_operand(value)
     assert splat is not None, "read_contraction lets nothing else in"
+    if splat.type.element == "i1":
+        flags = ir.VectorType.get([chunk.lanes], ir.IntegerType.get_signless(1))
+        return constant(int(bool(splat.splat)), flags)
     return splat.scalar(chunk.kind)
 
 
 def _expression(op: Operation):
     if isinstance(op, ai.CastOp):
         return lambda x: x  # f32 in registers, rounded where it is stored
+    if isinstance(op, ai.SelectOp):
+        return arith.select
     return UNARY[type(op)] if type(op) in UNARY else BINARY[type(op)][0]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import takewhile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from mlir import ir
 from mlir.dialects import arith, func
@@ -13,29 +13,42 @@ from aiopt.dialects.ai import Trait
 from aiopt.dialects.ext import Operation, type_of
 from aiopt.passes.lower.linalg.elementwise import BINARY, UNARY
 from aiopt.passes.lower.linalg.rules import splat_operand
+from aiopt.passes.templates.access import FLOAT_ELEMENTS, Access, read_access, reads_matrix
 from aiopt.support.types import LOW_FLOATS, TensorType
 
 ACCUMULATOR = "f32"
-ELEMENTS = LOW_FLOATS | {ACCUMULATOR}  # of what is in memory; in registers all is f32
-POINTWISE = frozenset(UNARY) | frozenset(BINARY) | {ai.CastOp}
+POINTWISE = frozenset(UNARY) | frozenset(BINARY) | {ai.CastOp, ai.SelectOp}
 
 
 @dataclass(frozen=True)
 class Contraction:
-    """A matmul or conv on arguments of the kernel, or on casts of them, and the elementwise ops that follow, in order.
+    """A matmul or conv on arguments of the kernel and the elementwise ops that follow, in order.
 
-    Each op of the epilogue has the shape of the contraction's result; its operands are results of ops before it,
-    arguments that broadcast, and equal-element constants.
+    Operands of the root may be arguments seen through casts and, for a matmul, transposes and slices. The left operand
+    of a matmul may be the softmax of another contraction's result along the last axis: attention. Each op of the
+    epilogue has the shape of the contraction's result; its operands are results of ops before it, arguments that
+    broadcast, and equal-element constants. At the end the result may be transposed.
     """
 
     root: ai.MatMulOp | ai.ConvOp
     epilogue: tuple[Operation, ...]
     packable: bool  # the weight (rhs) is packed, or can be: its value is known wherever the kernel is called
-    loads: frozenset[ir.Value] = frozenset()  # operands of the root that are casts of arguments
+    loads: dict[ir.Value, Access] = field(default_factory=dict)  # operands of the root that are not arguments
+    scores: Contraction | None = None  # whose softmax the left operand is
+    turn: ai.TransposeOp | None = None  # of the result
 
     def source(self, operand: ir.Value) -> ir.Value:
-        """The argument that an operand of the root is loaded from, in its type or cast."""
-        return ir.OpResult(operand).owner.operands[0] if operand in self.loads else operand
+        """The argument that an operand of the root is loaded from."""
+        return self.loads[operand].argument if operand in self.loads else operand
+
+    def access(self, operand: ir.Value) -> Access:
+        """How an operand of the root is loaded."""
+        return self.loads[operand] if operand in self.loads else read_access(operand, 0)
+
+    @property
+    def moves(self) -> bool:
+        """True if an operand or the result is not read or written in its own order."""
+        return self.turn is not None or not all(access.is_plain for access in self.loads.values())
 
     @property
     def out(self) -> TensorType:
@@ -58,9 +71,14 @@ class Contraction:
         return type_of(self.result).element in LOW_FLOATS
 
     @property
+    def computed(self) -> ir.Value:
+        """The value after the epilogue."""
+        return (self.epilogue[-1] if self.epilogue else self.root).operation.results[0]
+
+    @property
     def result(self) -> ir.Value:
         """The value the kernel returns."""
-        return (self.epilogue[-1] if self.epilogue else self.root).operation.results[0]
+        return self.computed if self.turn is None else self.turn.out
 
     def side_operands(self) -> list[ir.Value]:
         """The arguments that the epilogue reads."""
@@ -89,8 +107,10 @@ def is_root(op: Operation) -> bool:
 
 def computes_on_registers(op: Operation) -> bool:
     """True if templates know the op, on the types of these operands, as a step of an epilogue."""
-    values = [*op.operation.operands, *op.operation.results]
-    return type(op) in POINTWISE and all(type_of(value).element in ELEMENTS for value in values)
+    operands, result = list(op.operation.operands), op.operation.results[0]
+    if isinstance(op, ai.SelectOp):
+        operands = operands[1:]  # what decides is bool
+    return type(op) in POINTWISE and all(type_of(value).element in FLOAT_ELEMENTS for value in [*operands, result])
 
 
 def read_contraction(function: func.FuncOp, known: frozenset[int]) -> Contraction | None:
@@ -99,28 +119,97 @@ def read_contraction(function: func.FuncOp, known: frozenset[int]) -> Contractio
     known: the arguments (by number) that are constants of known value at every call.
     """
     ops = [op for op in function.entry_block.operations if not isinstance(op, (arith.ConstantOp, func.ReturnOp))]
-    casts = list(takewhile(lambda op: isinstance(op, ai.CastOp), ops))
-    root = ops[len(casts)] if len(ops) > len(casts) else None
-    loads = frozenset(op.operation.results[0] for op in casts)
-    if not isinstance(root, (ai.MatMulOp, ai.ConvOp)) or not is_root(root):
+    *_, end = function.entry_block.operations
+    turn = ops[-1] if len(ops) > 1 and isinstance(ops[-1], ai.TransposeOp) else None
+    if turn is not None and turn.permutation[len(turn.permutation) - 1] != len(turn.permutation) - 1:
+        return None  # the vectors of a tile would not be stored as such
+    found = _read(ops if turn is None else ops[:-1], known, turn)
+    return found if found is not None and list(end.operands) == [found.result] else None
+
+
+def _read(
+    ops: Sequence[ir.OpView], known: frozenset[int], turn: ai.TransposeOp | None, inner: bool = False
+) -> Contraction | None:
+    """inner: what the root reads is read by no one else, nor is it the softmax of another contraction."""
+    place = next((i for i in reversed(range(len(ops))) if isinstance(ops[i], (ai.MatMulOp, ai.ConvOp))), None)
+    root = None if place is None else ops[place]
+    if place is None or not isinstance(root, (ai.MatMulOp, ai.ConvOp)) or not is_root(root):
         return None
-    read = [value for op in (*casts, root) for value in op.operation.operands]
-    if not all(isinstance(v, ir.BlockArgument) or v in loads for v in read):
-        return None
-    if not all(type_of(v).element in ELEMENTS for v in read):
+    scores = None if inner else _read_scores(root, ops[:place])
+    read = list(root.operation.operands)[0 if scores is None else 1 :]
+    accesses = {value: read_access(value) for value in read}
+    before = {op.operation for access in accesses.values() for op in access.through}
+    before |= set() if scores is None else scores.ops
+    if not all(_is_read(root, access) for access in accesses.values()) or before != {
+        op.operation for op in ops[:place]
+    }:
         return None
     if any(type_of(value).size == 0 for value in (*root.operation.operands, *root.operation.results)):
         return None  # loops without iterations
-    after = ops[len(casts) + 1 :]
+    after = ops[place + 1 :]
     epilogue = tuple(op for op in after if isinstance(op, Operation))
     weight = weight_of(root)
     is_known = isinstance(weight, ir.BlockArgument) and _is_single_use(weight) and weight.arg_number in known
     packable = root.pack is not None or (_takes_packed(root) and is_known)
-    found = Contraction(root, epilogue, packable, loads)
-    if len(epilogue) != len(after) or not all(_is_pointwise(op, found.out) for op in epilogue):
+    loads = {value: access for value, access in accesses.items() if access.through}
+    contraction = None if scores is None else scores.contraction
+    found = Contraction(root, epilogue, packable, loads, contraction, turn)
+    whole = len(epilogue) == len(after) and all(_is_pointwise(op, found.out) for op in epilogue)
+    return found if whole else None
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """The contraction whose softmax a matmul reads, and all ops between its arguments and that matmul."""
+
+    contraction: Contraction
+    ops: frozenset[ir.Operation]
+
+
+def _read_scores(root: ai.MatMulOp | ai.ConvOp, ops: Sequence[ir.OpView]) -> _Scores | None:
+    """The scores of attention; None if the left operand is nothing of that kind."""
+    if not isinstance(root, ai.MatMulOp):
         return None
-    end = function.entry_block.operations[len(function.entry_block.operations) - 1]
-    return found if list(end.operands) == [found.result] else None
+    softmax, casts = uncast(root.lhs)
+    if not isinstance(softmax, ai.SoftmaxOp) or softmax.axis.value != type_of(softmax.input).rank - 1:
+        return None
+    needed = _needed(softmax.input)
+    found = _read([op for op in ops if op.operation in needed], frozenset(), None, inner=True)
+    if found is None or found.result != softmax.input:
+        return None
+    return _Scores(found, frozenset(needed | {softmax.operation, *(op.operation for op in casts)}))
+
+
+def uncast(value: ir.Value) -> tuple[ir.OpView | None, list[ir.OpView]]:
+    """What computes a value but for casts among floats, and these casts; None for an argument."""
+    casts: list[ir.OpView] = []
+    while True:
+        owner = None if isinstance(value, ir.BlockArgument) else ir.OpResult(value).owner.opview
+        if not isinstance(owner, ai.CastOp) or not computes_on_registers(owner):
+            return owner, casts
+        casts.append(owner)
+        value = owner.input
+
+
+def _needed(value: ir.Value) -> set[ir.Operation]:
+    """All ops a value is computed by."""
+    found: set[ir.Operation] = set()
+    work = [value]
+    while work:
+        owner = work.pop().owner
+        if isinstance(owner, ir.Block) or owner.operation in found:
+            continue
+        if isinstance(owner.opview, Operation):
+            found.add(owner.operation)
+            work.extend(owner.operation.operands)
+    return found
+
+
+def _is_read(root: ai.MatMulOp | ai.ConvOp, access: Access) -> bool:
+    """True if the loops of a contraction can load an operand so."""
+    if not isinstance(access.argument, ir.BlockArgument) or type_of(access.argument).element not in FLOAT_ELEMENTS:
+        return False
+    return access.is_plain or (isinstance(root, ai.MatMulOp) and root.pack is None and reads_matrix(access))
 
 
 def _takes_packed(root: ai.MatMulOp | ai.ConvOp) -> bool:

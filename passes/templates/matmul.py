@@ -7,7 +7,7 @@ which are read an element at a time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd, prod
 
 from mlir import ir
@@ -15,6 +15,7 @@ from mlir import ir
 from aiopt.dialects import ai
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
+from aiopt.passes.templates.access import Access
 from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
 from aiopt.passes.templates.blocking import choose_block, cut, register_blocks
 from aiopt.passes.templates.emit import Index
@@ -22,8 +23,8 @@ from aiopt.passes.templates.epilogue import Axes, Result, Tile, each_axis, folds
 from aiopt.passes.templates.kernel import Contraction, is_pointwise
 from aiopt.passes.templates.pairs import sums_pairs
 from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
+from aiopt.passes.templates.turn import Lines, turn_columns
 from aiopt.support.errors import CompileError
-from aiopt.support.types import TensorType
 
 _TASKS_PER_CORE = 4
 # The part of the L2 cache for a panel. Were it small enough for L1, sums would pass through memory more often: slower.
@@ -33,17 +34,26 @@ _STRIDED_STEPS = 128
 
 
 @dataclass(frozen=True)
+class _Matrix:
+    """An operand as the loops read it: a buffer, the place of its first element, strides (0: broadcast)."""
+
+    value: ir.Value
+    offset: int
+    lead: list[int]
+    row: int
+    column: int
+
+
+@dataclass(frozen=True)
 class _Product:
-    """[*batch, m, k] x [*batch, k, n] with the strides of both operands along the batch axes (0: broadcast)."""
+    """[*batch, m, k] x [*batch, k, n]."""
 
     batch: tuple[int, ...]
     m: int
     k: int
     n: int
-    lhs: ir.Value
-    rhs: ir.Value
-    lhs_strides: list[int]
-    rhs_strides: list[int]
+    lhs: _Matrix
+    rhs: _Matrix
     bias: ir.Value | None
     axes: Axes  # of the kernel's result
 
@@ -71,7 +81,7 @@ def _conv_axes(rank: int, root: ai.ConvOp) -> Axes:
 
 def _matches(kernel: Contraction) -> bool:
     root = kernel.root
-    if kernel.out.size == 0:
+    if kernel.out.size == 0 or kernel.scores is not None:
         return False
     return type_of(root.lhs).shape[-1] > 0 if isinstance(root, ai.MatMulOp) else covers_pointwise(kernel)
 
@@ -79,44 +89,40 @@ def _matches(kernel: Contraction) -> bool:
 def _read(kernel: Contraction) -> _Product:
     root, out = kernel.root, kernel.out
     if isinstance(root, ai.ConvOp):
-        return _read_conv(root, out)
+        return _read_conv(kernel, root)
     *lead, m, n = out.shape
-    lhs, rhs = type_of(root.lhs), type_of(root.rhs)
+    lhs, rhs = kernel.access(root.lhs), kernel.access(root.rhs)
     trailing = 2 if root.pack is None else 3  # axes of a packed rhs: blocks, k, columns of a block
     rows: Axes = [range(out.rank - 1), [out.rank - 1]]
-    if prod(rhs.shape[:-trailing]) == 1 and list(lhs.shape[:-2]) == lead and folds(kernel, rows):
-        return _Product((), prod(lead) * m, lhs.shape[-1], n, root.lhs, root.rhs, [], [], None, rows)
-    return _Product(
-        tuple(lead),
-        m,
-        lhs.shape[-1],
-        n,
-        root.lhs,
-        root.rhs,
-        _batch_strides(lhs.shape, 2, len(lead)),
-        _batch_strides(rhs.shape, trailing, len(lead)),
-        None,
-        each_axis(out.rank),
-    )
+    row = lhs.joined(0, out.rank - 1) if list(lhs.shape[:-2]) == lead else None
+    if prod(rhs.shape[:-trailing]) == 1 and row is not None and kernel.turn is None and folds(kernel, rows):
+        batch, count, axes = (), prod(lead) * m, rows
+    else:
+        batch, count, axes, row = tuple(lead), m, each_axis(out.rank), lhs.strides[-2]
+    left = _Matrix(lhs.argument, lhs.offset, _batch_strides(lhs, 2, len(batch)), row, lhs.strides[-1])
+    right = _Matrix(rhs.argument, rhs.offset, _batch_strides(rhs, trailing, len(batch)), *rhs.strides[-2:])
+    return _Product(batch, count, lhs.shape[-1], n, left, right, None, axes)
 
 
-def _read_conv(root: ai.ConvOp, out: TensorType) -> _Product:
-    axes, image = _conv_axes(out.rank, root), type_of(root.input)
+def _read_conv(kernel: Contraction, root: ai.ConvOp) -> _Product:
+    out, weight, image = kernel.out, root.weight, type_of(root.input)
+    axes, source = _conv_axes(out.rank, root), kernel.source(root.input)
     if root.layout is not None:
         pixels, channels = prod(out.shape[:-1]), image.shape[-1]
-        return _Product((), pixels, channels, out.shape[-1], root.input, root.weight, [], [], root.bias, axes)
+        lhs, rhs = _Matrix(source, 0, [], channels, 1), _Matrix(weight, 0, [], out.shape[-1], 1)
+        return _Product((), pixels, channels, out.shape[-1], lhs, rhs, root.bias, axes)
     images, channels = image.shape[:2]
     pixels, filters = prod(out.shape[2:]), out.shape[1]
-    strides = [0], [channels * pixels]
-    return _Product((images,), filters, channels, pixels, root.weight, root.input, *strides, root.bias, axes)
+    lhs = _Matrix(kernel.source(weight), 0, [0], channels, 1)
+    rhs = _Matrix(source, 0, [channels * pixels], pixels, 1)
+    return _Product((images,), filters, channels, pixels, lhs, rhs, root.bias, axes)
 
 
-def _batch_strides(shape: Sequence[int], trailing: int, rank: int) -> list[int]:
-    """Strides along the result's batch axes, 0 where the operand has one matrix for all."""
-    lead = shape[:-trailing]
-    strides = emit.row_major(shape)[: len(lead)]
-    own = [0 if size == 1 else stride for size, stride in zip(lead, strides, strict=True)]
-    return [0] * (rank - len(own)) + own
+def _batch_strides(access: Access, trailing: int, rank: int) -> list[int]:
+    """Strides along the last `rank` batch axes of the result, 0 where the operand has one matrix for all."""
+    lead = len(access.shape) - trailing
+    own = [0 if access.shape[axis] == 1 else access.strides[axis] for axis in range(lead)]
+    return ([0] * rank + own)[len(own) :] if len(own) <= rank else []
 
 
 def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
@@ -129,7 +135,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     limit = product.k
     if reused and not kernel.has_low_result:
         limit = facts.l2_bytes // _PANEL_PART // (4 * nr)
-        limit = limit if kernel.packable else min(limit, _STRIDED_STEPS)
+        limit = limit if kernel.packable or product.rhs.column != 1 else min(limit, _STRIDED_STEPS)
     kc = -(-product.k // -(-product.k // max(limit, 1)))
     kc = min(kc + kc % 2, product.k)
     tiles, panels = -(-product.m // mr), -(-product.n // nr)
@@ -143,7 +149,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     return {
         "lanes": lanes,
         "fma": int(facts.fma),
-        "dot": int(sums_pairs(kernel, facts, lanes)),
+        "dot": int(product.lhs.column == 1 and sums_pairs(kernel, facts, lanes)),
         "mr": mr,
         "nr": nr,
         "kc": kc,
@@ -174,14 +180,18 @@ class _Emitter:
     lhs: ir.Value  # flat
     rhs: ir.Value
     packed: bool
+    turned: bool  # the columns of the right operand are vectors in memory, not its rows
+    panel: ir.Value | None = None  # those of a task, turned
 
     def task(self, *indices: ir.Value) -> None:
         """A part of the result, `tiles` by `panels`: all of its sums, a part of the reduction after the other."""
         *batch, across, down = indices
         product, kc = self.product, self.numbers["kc"]
+        panel = emit.scratch(min(kc, product.k) * self.numbers["nr"]) if self.turned else None
+        emitter = replace(self, panel=panel)
 
         def part(start: Index, _: list[ir.Value]) -> list[ir.Value]:
-            self._panels(tuple(batch), across, down, start)
+            emitter._panels(tuple(batch), across, down, start)
             return []
 
         emit.for_loop(0, product.k, kc, [], part)
@@ -207,36 +217,45 @@ class _Emitter:
         groups, full = -(-m // mc), m - m % mr
         first: Index = 0 if groups == 1 else emit.mul(down, mc)
         chunks = emit.chunks(width, self.numbers["lanes"], single=bool(self.numbers["dot"]))
+        columns = self._columns(batch, column, width, start)
 
         def rows(row: Index, _: list[ir.Value]) -> list[ir.Value]:
-            self._tile(Tile(batch, row, column, mr, chunks), start)
+            self._tile(Tile(batch, row, column, mr, chunks), columns, start)
             return []
 
         emit.for_loop(first, full if groups == 1 else emit.minimum(emit.add(first, mc), full), mr, [], rows)
         if m % mr:
             is_last = True if groups == 1 else emit.equal(down, groups - 1)
-            emit.when(is_last, lambda: self._tile(Tile(batch, full, column, m - full, chunks), start))
+            emit.when(is_last, lambda: self._tile(Tile(batch, full, column, m - full, chunks), columns, start))
 
-    def _tile(self, tile: Tile, start: Index) -> None:
-        product, nr, kc = self.product, self.numbers["nr"], self.numbers["kc"]
-        steps = emit.minimum(kc, emit.add(product.k, emit.mul(start, -1))) if product.k % kc else kc
+    def _columns(self, batch: tuple[Index, ...], column: Index, width: int, start: Index) -> Columns:
+        """A panel of the right operand; where its rows are no vectors in memory, they are made here."""
+        rhs, k, nr, lanes = self.product.rhs, self.product.k, self.numbers["nr"], self.numbers["lanes"]
+        lead = emit.dot(batch, rhs.lead)
+        if self.packed:
+            place = emit.add(emit.mul(column, k), emit.mul(start, nr))
+            return Columns(self.rhs, emit.add(lead, place), nr, True)
+        place = emit.add(emit.mul(column, rhs.column), emit.mul(start, rhs.row))
+        place = emit.add(emit.add(lead, place), rhs.offset)
+        if self.panel is None:
+            return Columns(self.rhs, place, rhs.row, False)
+        turn_columns(Lines(self.rhs, place, rhs.column, width), self._steps(start), self.panel, 0, nr, lanes)
+        return Columns(self.panel, 0, nr, True)
+
+    def _steps(self, start: Index) -> Index:
+        """How long the part of the reduction is that begins at `start`."""
+        k, kc = self.product.k, self.numbers["kc"]
+        return min(kc, k) if k % kc == 0 or kc >= k else emit.minimum(kc, emit.add(k, emit.mul(start, -1)))
+
+    def _tile(self, tile: Tile, columns: Columns, start: Index) -> None:
+        product, kc, lhs = self.product, self.numbers["kc"], self.product.lhs
         whole = kc >= product.k
-        at = emit.add(emit.dot(tile.lead, product.lhs_strides), emit.add(emit.mul(tile.row, product.k), start))
-        rows = Rows(self.lhs, at, [row * product.k for row in range(tile.rows)])
-        stride = nr if self.packed else product.n
-        column = emit.mul(tile.column, product.k if self.packed else 1)
-        place = emit.add(emit.dot(tile.lead, product.rhs_strides), emit.add(column, emit.mul(start, stride)))
-        columns = Columns(self.rhs, place, stride, self.packed)
+        at = emit.add(emit.dot(tile.lead, lhs.lead), emit.add(emit.mul(tile.row, lhs.row), lhs.offset))
+        at = emit.add(at, emit.mul(start, lhs.column))
+        rows = Rows(self.lhs, at, [row * lhs.row for row in range(tile.rows)], lhs.column)
         sums = self.result.begin(tile, True if whole else emit.equal(start, 0))
-        sums = reduce_products(
-            tile,
-            range(tile.rows),
-            sums,
-            product.k if whole else steps,
-            rows,
-            columns,
-            Arithmetic.of(self.numbers),
-        )
+        arithmetic = Arithmetic.of(self.numbers)
+        sums = reduce_products(tile, range(tile.rows), sums, self._steps(start), rows, columns, arithmetic)
         self.result.end(tile, sums, True if whole else emit.equal(start, product.k - _rest(product.k, kc)))
 
 
@@ -252,8 +271,10 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
             f"the template 'matmul' keeps sums in a {type_of(kernel.result)} result: kc must be {product.k}"
         )
     result = Result.of(kernel, buffers, product.bias, product.axes)
-    lhs, rhs = (emit.flat(buffers[kernel.source(operand)]) for operand in (product.lhs, product.rhs))
-    emitter = _Emitter(product, parameters, result, lhs, rhs, kernel.root.pack is not None)
+    lhs, rhs = (emit.flat(buffers[matrix.value]) for matrix in (product.lhs, product.rhs))
+    packed = kernel.root.pack is not None
+    turned = not packed and product.rhs.column != 1 and product.n > 1
+    emitter = _Emitter(product, parameters, result, lhs, rhs, packed, turned)
     columns, rows = parameters["panels"] * parameters["nr"], parameters["tiles"] * parameters["mr"]
     trips = [-(-product.n // columns), -(-product.m // rows)]
     emit.forall([*product.batch, *trips], emitter.task)

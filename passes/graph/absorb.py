@@ -1,0 +1,144 @@
+"""Ops that the kernel of their reader computes itself, as it loads its operands: decided before kernels are formed.
+
+These are casts to 16 bits, transposes and slices that a matrix product can read through, and what comes before the
+second product of attention: scores, what is done to them, and their softmax.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from mlir import ir
+
+from aiopt.dialects import ext
+from aiopt.dialects.ai import CastOp, MatMulOp, RelayoutOp, SoftmaxOp, Trait, TransposeOp
+from aiopt.passes.rewrite import PARTITION, copy_placement, defining, has_one_use, users
+from aiopt.passes.templates.access import is_load, is_turned, read_access, reads_matrix
+from aiopt.passes.templates.kernel import computes_on_registers, is_root, uncast
+
+Use = tuple[ir.Operation, int]  # an op and the number of an operand
+Readers = dict[ir.Operation, ext.Operation]  # an op that is absorbed -> the op that takes it into its kernel
+
+
+def absorb(ops: Sequence[ext.Operation], max_ops: int) -> Readers:
+    """Decide which ops of a function are absorbed; one that several kernels take is copied, before each reader.
+
+    max_ops: the most ops of a kernel of attention.
+    """
+    search = _Search({op.operation: place for place, op in enumerate(ops)})
+    products = [op for op in ops if isinstance(op, MatMulOp) and is_root(op)]
+    for product in products:
+        search.readers.update((op.operation, product) for op in search.front(product, max_ops))
+    search.through = {use for product in products for use in search.uses_through(product)}
+    for op in reversed(ops):
+        if is_load(op) and search.is_taken(op):
+            search.share(op)
+    return search.readers
+
+
+@dataclass
+class _Search:
+    order: dict[ir.Operation, int]
+    readers: Readers = field(default_factory=dict)
+    through: set[Use] = field(default_factory=set)  # uses of loads through which a product can read
+
+    def front(self, product: MatMulOp, max_ops: int) -> list[ext.Operation]:
+        """What comes before the second product of attention: the first one, elementwise ops, softmax, casts."""
+        softmax, casts = uncast(product.lhs)
+        if not isinstance(softmax, SoftmaxOp) or softmax.axis.value != ext.type_of(softmax.input).rank - 1:
+            return []
+        behind = sorted(_behind(softmax.input), key=lambda op: self.order[op.operation])
+        first = next((op for op in reversed(behind) if isinstance(op, MatMulOp)), None)
+        if first is None:
+            return []
+        members, inside = [first], {first.operation}
+        for op in behind:
+            if not isinstance(op, MatMulOp) and any(_is_made_in(inside, value) for value in op.operation.operands):
+                members.append(op)
+                inside.add(op.operation)
+        members += [softmax, *(op for op in casts if isinstance(op, ext.Operation))]
+        inside = {op.operation for op in (*members, product)}
+        closed = all(user.operation in inside for op in members for user in users(op.operation.results[0]))
+        fits = closed and len(members) < max_ops and all(_partition(op) == _partition(product) for op in members)
+        heads = ext.type_of(softmax.input).shape[:-2] == ext.type_of(product.out).shape[:-2]
+        return members if fits and heads else []
+
+    def uses_through(self, product: MatMulOp) -> Iterator[Use]:
+        """The uses of casts, transposes and slices through which a product can read its operands."""
+        is_attention = _is_made_in(self.readers, product.lhs)
+        for number, value in enumerate(product.operation.operands):
+            for depth in range(len(read_access(value).through), 0, -1):
+                access = read_access(value, depth)
+                if reads_matrix(access) and not (is_attention and number == 1 and is_turned(access)):
+                    yield product.operation, number
+                    yield from ((op.operation, 0) for op in access.through[:-1])
+                    break
+
+    def is_taken(self, op: ext.Operation) -> bool:
+        """True if all readers of a load take it into their kernels."""
+        result, source = op.operation.results[0], op.operation.operands[0]
+        uses = [(use.owner, use.operand_number) for use in result.uses]
+        if not uses or not all(self._takes(user, number, op) for user, number in uses):
+            return False
+        by_product = all((user.operation, number) in self.through for user, number in uses)
+        rounds = isinstance(op, CastOp) and _rounds(defining(source), by_product) and has_one_use(source)
+        return not rounds
+
+    def _takes(self, user: ir.OpView, number: int, op: ext.Operation) -> bool:
+        if isinstance(op, CastOp) and _loads(user):
+            return True
+        is_reader = isinstance(user, MatMulOp) or user.operation in self.readers
+        return is_reader and (user.operation, number) in self.through and _partition(user) == _partition(op)
+
+    def share(self, op: ext.Operation) -> None:
+        """Give each reader of an op that is absorbed one of its own."""
+        first, *others = [(use.owner, use.operand_number) for use in op.operation.results[0].uses]
+        for user, number in others:
+            copy = op.operation.clone(ir.InsertionPoint(user))
+            user.operation.operands[number] = copy.operation.results[0]
+            copy_placement(user, copy)
+            self.readers[copy.operation] = user
+            if (op.operation, 0) in self.through:
+                self.through.add((copy.operation, 0))
+        copy_placement(first[0], op)
+        self.readers[op.operation] = first[0]
+
+
+def _behind(value: ir.Value) -> list[ext.Operation]:
+    """The elementwise ops of a value's shape that it is computed by, and the products they begin with."""
+    shape, found, work = ext.type_of(value).shape, [], [value]
+    while work:
+        op = defining(work.pop())
+        if not isinstance(op, ext.Operation) or op in found or ext.type_of(op.operation.results[0]).shape != shape:
+            continue
+        if isinstance(op, MatMulOp) and is_root(op):
+            found.append(op)
+        elif computes_on_registers(op):
+            found.append(op)
+            work.extend(op.operation.operands)
+    return found
+
+
+def _is_made_in(ops: Container[ir.Operation], value: ir.Value) -> bool:
+    owner = defining(value)
+    return owner is not None and owner.operation in ops
+
+
+def _rounds(op: ir.OpView | None, by_product: bool) -> bool:
+    """True for ops whose kernels may end with a cast; other movements copy, and would have to do it twice."""
+    if not isinstance(op, ext.Operation) or Trait.VIEW in op.traits:
+        return False
+    return Trait.MOVEMENT not in op.traits or (isinstance(op, (TransposeOp, RelayoutOp)) and not by_product)
+
+
+def _loads(op: ir.OpView) -> bool:
+    """True for ops that may begin a kernel with a cast of what they read."""
+    return isinstance(op, (TransposeOp, RelayoutOp)) or (
+        isinstance(op, ext.Operation) and Trait.CONTRACTION in op.traits
+    )
+
+
+def _partition(op: ir.OpView) -> ir.Attribute | None:
+    attributes = op.operation.attributes
+    return attributes.get(PARTITION)
