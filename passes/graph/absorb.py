@@ -24,13 +24,14 @@ Readers = dict[ir.Operation, ext.Operation]  # an op that is absorbed -> the op 
 def absorb(ops: Sequence[ext.Operation], max_ops: int) -> Readers:
     """Decide which ops of a function are absorbed; one that several kernels take is copied, before each reader.
 
-    max_ops: the most ops of a kernel of attention.
+    max_ops: the most ops of a kernel of attention; with 1, products read nothing but casts through others.
     """
     search = _Search({op.operation: place for place, op in enumerate(ops)})
     products = [op for op in ops if isinstance(op, MatMulOp) and is_root(op)]
     for product in products:
         search.readers.update((op.operation, product) for op in search.front(product, max_ops))
-    search.through = {use for product in products for use in search.uses_through(product)}
+    if max_ops > 1:
+        search.through = {use for product in products for use in search.uses_through(product)}
     for op in reversed(ops):
         if is_load(op) and search.is_taken(op):
             search.share(op)

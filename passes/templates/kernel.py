@@ -139,23 +139,27 @@ def _read(
     read = list(root.operation.operands)[0 if scores is None else 1 :]
     accesses = {value: read_access(value) for value in read}
     before = {op.operation for access in accesses.values() for op in access.through}
-    before |= set() if scores is None else scores.ops
-    if not all(_is_read(root, access) for access in accesses.values()) or before != {
-        op.operation for op in ops[:place]
-    }:
+    before |= frozenset() if scores is None else scores.ops
+    if before != {op.operation for op in ops[:place]} or not all(
+        _is_read(root, value, access) for value, access in accesses.items()
+    ):
         return None
     if any(type_of(value).size == 0 for value in (*root.operation.operands, *root.operation.results)):
         return None  # loops without iterations
-    after = ops[place + 1 :]
-    epilogue = tuple(op for op in after if isinstance(op, Operation))
-    weight = weight_of(root)
-    is_known = isinstance(weight, ir.BlockArgument) and _is_single_use(weight) and weight.arg_number in known
-    packable = root.pack is not None or (_takes_packed(root) and is_known)
+    epilogue = tuple(op for op in ops[place + 1 :] if isinstance(op, Operation))
     loads = {value: access for value, access in accesses.items() if access.through}
     contraction = None if scores is None else scores.contraction
-    found = Contraction(root, epilogue, packable, loads, contraction, turn)
-    whole = len(epilogue) == len(after) and all(_is_pointwise(op, found.out) for op in epilogue)
+    found = Contraction(root, epilogue, _is_packable(root, known), loads, contraction, turn)
+    whole = len(epilogue) == len(ops) - place - 1 and all(_is_pointwise(op, found.out) for op in epilogue)
     return found if whole else None
+
+
+def _is_packable(root: ai.MatMulOp | ai.ConvOp, known: frozenset[int]) -> bool:
+    """True if the weight is packed or can be. With channels first, vectors are of pixels: weights are read an element
+    at a time, as they are."""
+    weight = weight_of(root)
+    is_known = isinstance(weight, ir.BlockArgument) and _is_single_use(weight) and weight.arg_number in known
+    return root.pack is not None or (is_known and (isinstance(root, ai.MatMulOp) or root.layout is not None))
 
 
 @dataclass(frozen=True)
@@ -205,16 +209,12 @@ def _needed(value: ir.Value) -> set[ir.Operation]:
     return found
 
 
-def _is_read(root: ai.MatMulOp | ai.ConvOp, access: Access) -> bool:
+def _is_read(root: ai.MatMulOp | ai.ConvOp, operand: ir.Value, access: Access) -> bool:
     """True if the loops of a contraction can load an operand so."""
     if not isinstance(access.argument, ir.BlockArgument) or type_of(access.argument).element not in FLOAT_ELEMENTS:
         return False
-    return access.is_plain or (isinstance(root, ai.MatMulOp) and root.pack is None and reads_matrix(access))
-
-
-def _takes_packed(root: ai.MatMulOp | ai.ConvOp) -> bool:
-    """With channels first, vectors are of pixels: weights are read an element at a time, as they are."""
-    return isinstance(root, ai.MatMulOp) or root.layout is not None
+    is_packed = root.pack is not None and operand == weight_of(root)
+    return access.is_plain or (isinstance(root, ai.MatMulOp) and not is_packed and reads_matrix(access))
 
 
 def _is_single_use(value: ir.Value) -> bool:
