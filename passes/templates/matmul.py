@@ -31,6 +31,7 @@ _TASKS_PER_CORE = 4
 _PANEL_PART = 8
 # Steps of a panel whose columns are not packed: each reads a line from elsewhere, and more of them fall out of L1.
 _STRIDED_STEPS = 128
+_MANY_ROWS = 2  # tiles of rows from which on a panel stays in the L2 cache for the next
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     vectors = None if given is None else given // lanes
     block = choose_block(lambda rows: cut(product.m, rows), product.n, facts.registers, lanes, vectors)
     mr, nr = block.rows, block.vectors * lanes
-    reused = product.m > 2 * mr
+    reused = product.m > _MANY_ROWS * mr
     limit = product.k
     if reused and not kernel.has_low_result:
         limit = facts.l2_bytes // _PANEL_PART // (4 * nr)
@@ -233,8 +234,10 @@ class _Emitter:
         rhs, k, nr, lanes = self.product.rhs, self.product.k, self.numbers["nr"], self.numbers["lanes"]
         lead = emit.dot(batch, rhs.lead)
         if self.packed:
-            place = emit.add(emit.mul(column, k), emit.mul(start, nr))
-            return Columns(self.rhs, emit.add(lead, place), nr, True)
+            place = emit.add(lead, emit.add(emit.mul(column, k), emit.mul(start, nr)))
+            # While the rows of a panel go by, the next one comes from memory; without rows there is no time for it.
+            ahead = emit.add(place, k * nr) if self.product.m > _MANY_ROWS * self.numbers["mr"] else None
+            return Columns(self.rhs, place, nr, True, ahead)
         place = emit.add(emit.mul(column, rhs.column), emit.mul(start, rhs.row))
         place = emit.add(emit.add(lead, place), rhs.offset)
         if self.panel is None:
