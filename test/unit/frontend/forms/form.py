@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,12 @@ def form(*arrays: Any, known: str | bool = "", want: Any = (), oracle: str | Non
     given = [name for name, array in inputs.items() if array is not None]
     chosen = given[1:] if known is True else list(known or "")
     return Form(inputs, more, chosen, want=wanted, oracle=oracle or (NUMPY if wanted else ONNXRUNTIME), **fields)
+
+
+def then_reference(opset: int, *forms: Form) -> list[Form]:
+    """Forms for operators whose newest version, of this opset, ONNX Runtime 1.32 does not have."""
+    newer = [replace(each, since=opset, oracle=REFERENCE) for each in forms]
+    return [*(replace(each, until=opset - 1) for each in forms), *newer]
 
 
 def f32(*shape: int, seed: int = 0) -> np.ndarray:

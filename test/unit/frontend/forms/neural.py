@@ -2,12 +2,14 @@
 
 import numpy as np
 
-from unit.frontend.forms.form import IMAGE, REFERENCE, X, f32, form, i64, integers
+from unit.frontend.forms.form import IMAGE, REFERENCE, X, f32, form, i64, integers, then_reference
 
 WINDOW = {"kernel_shape": [3, 3], "strides": [2, 1], "pads": [1, 1, 1, 1]}
 SAME = {"kernel_shape": [3, 2], "strides": [2, 2], "auto_pad": "SAME_UPPER"}
 U8 = integers(np.uint8, 1, 2, 6, 5)
 S8 = integers(np.int8, 3, 2, 3, 3, low=-64, high=63)
+BOXES = np.float32([[0.3, 1.2, 6.1, 4.9], [-2, 0, 5.5, 9]])
+COUNTED = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
 GRID = np.tanh(f32(1, 3, 5, 2)) * np.float32(1.2)
 STEPS, ITEMS, READ, HIDDEN = 3, 2, 4, 5
 POSITIONS = integers(np.int64, 2, 3, low=0, high=6)
@@ -92,6 +94,21 @@ FORMS = {
         form(f32(2, 2, 3), i64(2, 1, 3, 4), since=20, known=True),
         form(f32(1, 3, 4), i64(1, 1, 2, 3, 4), since=20, known=True, align_corners=1),
     ],
+    "RoiAlign": then_reference(
+        22,
+        *(
+            form(IMAGE, BOXES, i64(0, 0), output_height=2, output_width=3, sampling_ratio=2, mode=mode, since=10)
+            for mode in ("avg", "max")
+        ),
+    ),
+    "MaxRoiPool": [
+        form(IMAGE, np.insert(BOXES, 0, 0, axis=1), pooled_shape=[2, 3], spatial_scale=0.5, until=21),
+        form(COUNTED, np.float32([[0, 0, 0, 3, 3]]), pooled_shape=[2, 2], since=22, want=COUNTED[:, :, 1::2, 1::2]),
+    ],
+    "Col2Im": [
+        form(f32(1, 12, 20), i64(4, 5), i64(2, 3), pads=[0, 1, 1, 1], dilations=[1, 1], since=18, known=True),
+    ],
+    "DeformConv": [form(IMAGE, f32(2, 4, 3, 3), f32(1, 18, 4, 6, seed=1), f32(2), f32(1, 9, 4, 6, seed=2), since=19)],
     "RNN": _recurrent(1, 2),
     "GRU": [
         *_recurrent(3, 2),

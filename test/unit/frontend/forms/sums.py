@@ -1,10 +1,8 @@
 """Forms of reductions, products, norms, softmax and its kin, and quantised operators."""
 
-from dataclasses import replace
-
 import numpy as np
 
-from unit.frontend.forms.form import IMAGE, REFERENCE, Form, X, code, f32, form, i64, integers
+from unit.frontend.forms.form import IMAGE, REFERENCE, X, code, f32, form, i64, integers, then_reference
 
 CHANNELS = [abs(f32(4, seed=seed)) for seed in range(4)]
 GROUPS = f32(2, seed=4), f32(2, seed=5)
@@ -28,14 +26,6 @@ def _reduction(name: str) -> list:
         form(x, i64(2, 0), since=change, known=True),
         form(x, keepdims=0, since=change),
         form(x, noop_with_empty_axes=1, since=change),
-    ]
-
-
-def _newer(*forms: Form) -> list[Form]:
-    """ONNX Runtime 1.32 has not version 28 of them."""
-    return [
-        *(replace(each, until=27) for each in forms),
-        *(replace(each, since=28, oracle=REFERENCE) for each in forms),
     ]
 
 
@@ -98,13 +88,15 @@ FORMS = {
             tolerance=0,
         )
     ],
-    "QuantizeLinear": _newer(
+    "QuantizeLinear": then_reference(
+        28,
         form(X * 40, STEP, np.uint8(5), since=10, tolerance=0),
         form(X * 40, STEPS, integers(np.int8, 4), axis=-1, since=13, tolerance=0),
         form(X * 40, STEP, np.int16(5), since=21, tolerance=0),
         form(X * 40, abs(f32(2, 3, 2)) + 1, axis=-1, block_size=2, output_dtype=code("int8"), since=21, tolerance=0),
     ),
-    "DequantizeLinear": _newer(
+    "DequantizeLinear": then_reference(
+        28,
         form(U8, STEP, np.uint8(5), since=10),
         form(S8, STEPS, integers(np.int8, 4), axis=-2, since=13),
         form(U8, abs(f32(3, 2, 5)), integers(np.uint8, 3, 2, 5), axis=1, block_size=2, since=21),
