@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import onnx
 from onnx import helper
 
 from aiopt.frontend.onnx.registry import NEWEST_OPSET, OLDEST_OPSET
@@ -17,7 +18,7 @@ ONNXRUNTIME, REFERENCE, NUMPY = "ONNX Runtime", "onnx.reference", "numpy"
 
 @dataclass(frozen=True)
 class Form:
-    """A node in the opsets `since` to `until` of a model, held against the oracle in each version of its operator.
+    """A node in the opsets `since` to `until` of its domain, held against the oracle in each version of its operator.
 
     Inputs that are None are absent; those named in `known` are initializers. For the oracle numpy `want` holds the
     outputs, computed from the operator's text.
@@ -33,18 +34,20 @@ class Form:
     want: Sequence[np.ndarray] = ()
     tolerance: float = 3e-6
 
-    def versions(self, op_type: str) -> Iterator[tuple[int, int]]:
-        """Each version of the operator that such a node can have, and the first opset of a model with it."""
-        domain = self.attributes.get("domain", "")
-        if domain:  # a model of one node has opset 1 of it
-            yield 1, self.since
-            return
+    def versions(self, op_type: str, domain: str = "") -> Iterator[tuple[int, int]]:
+        """Each version of the operator that such a node can have, and the first opset of its domain with it."""
         seen = 0
         for opset in range(self.since, self.until + 1):
-            schema = find_schema(op_type, opset)
-            if schema is not None and schema.since_version != seen:
-                seen = schema.since_version
-                yield seen, opset
+            if (version := version_of(op_type, opset, domain)) and version != seen:
+                seen = version
+                yield version, opset
+
+
+def version_of(op_type: str, opset: int, domain: str = "") -> int:
+    """The opset since which an operator means what it means in this one; 0 before it comes, 1 if onnx has it not."""
+    if schema := find_schema(op_type, opset, domain):
+        return schema.since_version
+    return 0 if onnx.defs.has(op_type, domain) else 1
 
 
 def form(*arrays: Any, known: str | bool = "", want: Any = (), oracle: str | None = None, **more: Any) -> Form:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 
-from aiopt.frontend.onnx.registry import MICROSOFT
+from aiopt.frontend.onnx.registry import MICROSOFT, covered_opsets
 from unit.frontend.forms import control, elementwise, features, microsoft, movement, neural, sums
 from unit.frontend.forms.form import Form
 
@@ -19,15 +19,18 @@ def _collect() -> dict[tuple[str, str], list[Form]]:
         for op_type, forms in module.FORMS.items():
             if (domain, op_type) in found:
                 raise ValueError(f"{module.__name__} has forms of {op_type}, which another file has")
-            found[domain, op_type] = [_in_domain(form, domain) for form in forms]
+            found[domain, op_type] = [_in_domain(op_type, form, domain) for form in forms]
     return found
 
 
-def _in_domain(form: Form, domain: str) -> Form:
-    return replace(form, attributes={**form.attributes, "domain": domain}, since=_OPSET_BESIDE) if domain else form
+def _in_domain(op_type: str, form: Form, domain: str) -> Form:
+    """Forms of other domains are for all of their opsets that aiopt has."""
+    if not domain:
+        return form
+    opsets = covered_opsets(op_type, domain)
+    return replace(form, since=min(opsets), until=max(opsets))
 
 
-_OPSET_BESIDE = 17  # of ONNX's own domain in a model whose node is of another
 FORMS = _collect()
 
 
@@ -36,6 +39,6 @@ def oracles() -> Mapping[tuple[str, str, int], set[str]]:
     found: dict[tuple[str, str, int], set[str]] = defaultdict(set)
     for (domain, op_type), forms in FORMS.items():
         for form in forms:
-            for version, _ in form.versions(op_type):
+            for version, _ in form.versions(op_type, domain):
                 found[domain, op_type, version].add(form.oracle)
     return found
