@@ -53,7 +53,8 @@ class _Search:
         first = next((op for op in reversed(behind) if isinstance(op, MatMulOp)), None)
         if first is None:
             return []
-        members, inside = [first], {first.operation}
+        members: list[ext.Operation] = [first]
+        inside = {first.operation}
         for op in behind:
             if not isinstance(op, MatMulOp) and any(_is_made_in(inside, value) for value in op.operation.operands):
                 members.append(op)
@@ -98,12 +99,12 @@ class _Search:
         for user, number in others:
             copy = op.operation.clone(ir.InsertionPoint(user))
             user.operation.operands[number] = copy.operation.results[0]
-            copy_placement(user, copy)
-            self.readers[copy.operation] = user
+            copy_placement(user, copy)  # pyright: ignore[reportArgumentType]
+            self.readers[copy.operation] = user  # pyright: ignore[reportArgumentType]
             if (op.operation, 0) in self.through:
                 self.through.add((copy.operation, 0))
         copy_placement(first[0], op)
-        self.readers[op.operation] = first[0]
+        self.readers[op.operation] = first[0]  # pyright: ignore[reportArgumentType]
 
 
 def _behind(value: ir.Value) -> list[ext.Operation]:

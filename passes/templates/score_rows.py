@@ -54,7 +54,8 @@ class ScoreRows:
                 [ir.BoolAttr.get(lane < chunk.valid) for lane in range(chunk.lanes)],
                 ir.VectorType.get([chunk.lanes], ir.IntegerType.get_signless(1)),
             )
-            value = arith.select(arith.ConstantOp(flags.type, flags).result, value, constant(-inf, value.type))
+            valid = arith.ConstantOp(flags.type, flags).result  # pyright: ignore[reportArgumentType]
+            value = arith.select(valid, value, constant(-inf, value.type))
         emit.store(value, self.scores, emit.add(row * self.pitch, column), chunk.full)
 
     def elements(self, count: int) -> Rows:
