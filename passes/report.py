@@ -12,6 +12,7 @@ from aiopt.dialects.ext import operations
 from aiopt.passes.base import functions
 from aiopt.passes.lower.allocate_scratch import buffer_bytes
 from aiopt.passes.rewrite import WHY
+from aiopt.passes.templates.registry import CHOICE
 
 _SIZES = ("arena_bytes", "arena_lower_bound_bytes", "temporaries_bytes", "weights_bytes")
 
@@ -52,11 +53,12 @@ def of_call(call: func.CallOp) -> dict[str, Any]:
 
 
 def of_kernel(kernel: func.FuncOp) -> dict[str, Any]:
-    """What a kernel says of itself, at any level: its ops, flops and bytes."""
+    """What a kernel says of itself, at any level: its ops, flops and bytes, and the template it is made by."""
     numbers = {
         key: kernel.attributes[f"ai.{key}"].value for key in ("flops", "bytes") if f"ai.{key}" in kernel.attributes
     }
-    return {"ops": _strings(kernel, "ai.ops"), **numbers}
+    template = {"template": _template(kernel)} if CHOICE in kernel.attributes else {}
+    return {"ops": _strings(kernel, "ai.ops"), **numbers, **template}
 
 
 def _describe(kernel: func.FuncOp) -> dict[str, Any]:
@@ -66,6 +68,12 @@ def _describe(kernel: func.FuncOp) -> dict[str, Any]:
     full_size = any(buffer_bytes(kind) >= buffer_bytes(result) for kind in scratch)
     launches = max(1, len(nests)) if full_size else 1
     return {**of_kernel(kernel), "result_bytes": buffer_bytes(result), "launches": launches}
+
+
+def _template(kernel: func.FuncOp) -> dict[str, Any]:
+    """Its name and numbers."""
+    entries: Any = kernel.attributes[CHOICE]
+    return {entry.name: entry.attr.value for entry in entries}
 
 
 def _scratch(kernel: func.FuncOp) -> int:

@@ -133,7 +133,7 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
         compare(facts, given.compare, model, inputs, outputs)
     if given.per_layer:
         command.progress("comparing kernel by kernel ...")
-        facts["layers"] = _per_layer(model, given.amp, inputs)
+        facts["layers"] = _per_layer(model, given, inputs)
     command.progress("")
     write_output(None, (_as_json(facts) if given.json else _as_text(facts)).encode())
     check(facts)
@@ -309,12 +309,12 @@ def check(facts: dict[str, Any]) -> None:
             )
 
 
-def _per_layer(model: Path | bytes, amp: str, inputs: Arrays) -> list[dict[str, Any]]:
+def _per_layer(model: Path | bytes, given: argparse.Namespace, inputs: Arrays) -> list[dict[str, Any]]:
     from dataclasses import asdict
 
     from aiopt.accuracy import per_kernel
 
-    found = per_kernel(model, amp, inputs)
+    found = per_kernel(model, given.amp, inputs, target_choice(given))
     return [{"kernel": one.kernel, "nodes": one.nodes, "type": one.element, **asdict(one.likeness)} for one in found]
 
 

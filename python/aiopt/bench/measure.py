@@ -29,7 +29,7 @@ def measure(
     off. An engine that cannot run the model has an `error` in place of times. Raises AioptError if aiopt cannot.
     """
     cores = set(sorted(os.sched_getaffinity(0), reverse=True)[: job.threads])
-    record: dict[str, Any] = {"threads": job.threads, "amp": job.amp, "engines": {}}
+    record: dict[str, Any] = {"threads": job.threads, "amp": job.amp, "winograd": job.winograd, "engines": {}}
     workers: list[Worker] = []
     try:
         for engine in ("aiopt", *peers):

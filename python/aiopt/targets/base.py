@@ -14,6 +14,7 @@ from aiopt.runtime.base import Net
 from aiopt.runtime.parted import Part
 from aiopt.support.errors import OptionError
 from aiopt.support.kernel_cache import KernelCache
+from aiopt.support.target import CodeOptions
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,10 @@ class Device(ABC):
 
     def choose_machine(self, machine: str | None) -> Self:
         """The same for one of its machines. Raises OptionError if there is no such machine, or none is given."""
+        return self
+
+    def with_options(self, options: CodeOptions) -> Self:
+        """The same, making code as these say; what has no such choice makes it as ever."""
         return self
 
     @abstractmethod

@@ -18,7 +18,7 @@ from aiopt.passes.unit import Unit
 from aiopt.support.errors import CompileError
 from aiopt.support.installed import wheel_identity
 from aiopt.support.kernel_cache import KernelCache
-from aiopt.support.target import TargetRecord
+from aiopt.support.target import DEFAULTS, CodeOptions, TargetRecord
 from aiopt.targets.cpu import llvmc
 from aiopt.targets.cpu.llvmc import compile_llvm_ir, flags
 from aiopt.targets.cpu.pipeline import CpuLowerPipeline
@@ -26,7 +26,7 @@ from aiopt.targets.cpu.split import Part, split_kernels
 from aiopt.targets.cpu.symbols import rename_symbols
 
 
-def tensor_pipeline(record: TargetRecord) -> str:
+def tensor_pipeline(record: TargetRecord, options: CodeOptions = DEFAULTS) -> str:
     """The pipeline text that takes KERNELS to TENSOR: templates where they cover a kernel, linalg elsewhere."""
     many = record.triple.startswith("aarch64") or "avx512vl" in record.features
     select = SelectRoute(
@@ -36,6 +36,7 @@ def tensor_pipeline(record: TargetRecord) -> str:
         cores=record.cores,
         fma=_has_fma(record),
         dot="avx512bf16" in record.features,
+        winograd=options.winograd,
     )
     return f"{select},ai-pack-weights,convert-ai-to-linalg"
 
