@@ -86,6 +86,10 @@ class Target(ABC):
     def facts(self) -> dict[str, Any]:
         """What code depends on beside the IR: the machine and the flags; for the report, so of JSON's types."""
 
+    def estimate(self, report: dict[str, Any]) -> dict[str, Any]:
+        """A report of a net with what its kernels are likely to take, if the target can tell."""
+        return report
+
     @abstractmethod
     def emit(self, unit: Unit, kind: str) -> bytes:
         """Code of one of `kinds` from a unit that has gone through all stages."""

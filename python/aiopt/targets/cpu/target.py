@@ -14,6 +14,7 @@ from aiopt.passes.spec.interface import net_name
 from aiopt.passes.unit import Unit
 from aiopt.runtime.net import CompiledNet
 from aiopt.runtime.parted import CpuPart
+from aiopt.support.cost import Machine, annotated
 from aiopt.support.kernel_cache import KernelCache
 from aiopt.support.target import DEFAULTS, CodeOptions, TargetRecord
 from aiopt.targets.base import BuiltPart, Device, Stage, Target
@@ -62,6 +63,9 @@ class CpuTarget(Target, Device):
             "template_passes": TEMPLATE_PASSES,
             "flags": list(flags()),
         }
+
+    def estimate(self, report: dict[str, Any]) -> dict[str, Any]:
+        return annotated(report, Machine.nominal(self._record))
 
     def emit(self, unit: Unit, kind: str) -> bytes:
         llvm_ir = to_llvm_ir(unit)
