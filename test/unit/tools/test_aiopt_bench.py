@@ -80,6 +80,23 @@ def test_comparison_of_records(after: float, word: str) -> None:
     assert f"of onnxruntime 2.00 -> {after:.2f}" in line
 
 
+def test_a_comparison_of_commits_sums_up() -> None:
+    before, after = _record(2.0), _record(1.0)
+    before["models"] += [{**_record(4.0)["models"][0], "model": "n"}]
+    after["models"] += [{**_record(8.0)["models"][0], "model": "n"}]
+    before["commit"], after["commit"] = "0123456789abcdef", ""
+    first, *_, last = record.compare(before, after)
+    assert first == "from 0123456789ab to no commit"
+    assert last == "all 2: 1 faster, 0 as fast, 1 SLOWER; mean 1.000x"
+
+
+def test_variants_are_cases_of_their_own() -> None:
+    before, after = _record(2.0), _record(1.0)
+    after["models"][0]["measurements"][0]["winograd"] = "off"
+    lines = list(record.compare(before, after))
+    assert lines[0] == "m, 1 threads, winograd off: only in the second record"
+
+
 def test_a_model_that_is_in_one_record_only() -> None:
     before, after = _record(1.0), _record(1.0)
     after["models"][0]["model"] = "other"
