@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measure the eleven models beside ONNX Runtime and OpenVINO, and hold them against what issue by issue is asked.
+"""Measure the eleven models beside ONNX Runtime and OpenVINO, and hold the times against what is asked of them.
 
     python test/bench/suite.py [--threads 1,2] [--models NAME,...] [--json F] [--by STATISTIC]
 
@@ -31,8 +31,8 @@ from bench.models import MODELS
 PEERS = ("onnxruntime", "openvino")
 
 
-def main() -> int:
-    given = _parse()
+def main(arguments: Sequence[str] | None = None) -> int:
+    given = _parse(arguments)
     made: dict[str, Any] = {"format": record.FORMAT, "machine": record.machine(), "commit": _commit(), "models": []}
     gauge = Gauge()
     gauge.measure()
@@ -56,7 +56,7 @@ def main() -> int:
     return 1 if missed else 0
 
 
-def _parse() -> argparse.Namespace:
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     def names(text: str) -> list[str]:
         unknown = [name for name in text.split(",") if name not in MODELS]
         if unknown:
@@ -81,7 +81,7 @@ def _parse() -> argparse.Namespace:
         help="time of a run: the median or the least; of CPU time on one thread, for a machine that is not idle "
         "(default: median)",
     )
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
 def _measure(name: str, threads: Sequence[int], seconds: float) -> Iterator[dict[str, Any]]:

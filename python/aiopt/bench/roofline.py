@@ -38,7 +38,7 @@ class Gauge:
 
     def machine(self, threads: int) -> Machine:
         """The best so far, of so many threads."""
-        bandwidth = {level: speed * (threads if level == "L2" else 1) for level, speed in self._bandwidth.items()}
+        bandwidth = {level: speed * (1 if level == "memory" else threads) for level, speed in self._bandwidth.items()}
         return Machine(self._flops * threads, bandwidth, self._sizes)
 
 

@@ -142,7 +142,7 @@ def test_a_gauge_keeps_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
     gauge.measure()
     assert gauge.machine(1) == Machine(2.0, {"L2": 40.0, "L3": 20.0, "memory": 30.0}, {"L2": 1 << 20, "L3": 1 << 25})
     assert gauge.machine(2).flops == 4.0
-    assert gauge.machine(2).bandwidth == {"L2": 80.0, "L3": 20.0, "memory": 30.0}
+    assert gauge.machine(2).bandwidth == {"L2": 80.0, "L3": 40.0, "memory": 30.0}
 
 
 def test_outputs_that_say_nothing_are_noted(model: Path, tmp_path: Path) -> None:
