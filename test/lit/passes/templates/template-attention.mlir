@@ -19,7 +19,7 @@
 // Scores of 3 queries and 8 keys, with what is done to them.
 // CHECK: scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>)
 // CHECK: vector.fma
-// CHECK: arith.divf
+// CHECK: arith.mulf %{{.*}}, %{{.*}} : vector<8xf32>
 // CHECK: arith.select %{{.*}} : vector<8xi1>, vector<8xf32>
 // CHECK: vector.store %{{.*}} : memref<48xf32>, vector<8xf32>
 // Softmax: the largest score of a row, then powers and their sum.
