@@ -37,14 +37,14 @@ def neutral(step: Step, kind: ir.Type) -> ir.Value:
 
 
 def take(step: Step, value: ir.Value, total: ir.Value, valid: int) -> ir.Value:
-    """A partial result with one more vector, of which the first `valid` lanes count."""
+    """A partial result with one more vector, which may be wider; its first `valid` lanes count."""
     kind = ir.VectorType(value.type)
     if valid < kind.shape[0]:
         bits = [lane < valid for lane in range(kind.shape[0])]
         flags = ir.VectorType.get(kind.shape, ir.IntegerType.get_signless(1))
         mask = arith.ConstantOp(flags, ir.DenseElementsAttr.get([ir.BoolAttr.get(bit) for bit in bits], flags)).result
         value = arith.select(mask, value, neutral(step, kind))
-    return _COMBINE[_fold(step)](value, total)
+    return _COMBINE[_fold(step)](_fold_lanes(step, value, ir.VectorType(total.type).shape[0]), total)
 
 
 def join(step: Step, parts: Sequence[ir.Value], kind: ir.VectorType) -> ir.Value:

@@ -8,6 +8,7 @@ from enum import Enum, auto
 
 from mlir import ir
 
+_POLYNOMIAL_COST = 10
 Compute = Callable[..., ir.Value]  # of a FloatBuilder (passes/lower/math) and vectors of its kind, one for each operand
 
 
@@ -44,6 +45,11 @@ class Step:
     fold: Fold | None = None
     count: int = 1
     cost: int = 1
+
+    @property
+    def is_costly(self) -> bool:
+        """True for elementary functions: of a polynomial, not of one instruction."""
+        return self.cost >= _POLYNOMIAL_COST
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,11 @@ class Sweep:
     folds: tuple[Step, ...]
     kept: tuple[Step, ...]  # for later sweeps
     reused: frozenset[Step]  # kept by earlier ones
+
+    @property
+    def is_costly(self) -> bool:
+        """True if it computes an elementary function."""
+        return any(step.is_costly for step in self.steps if step not in self.reused)
 
 
 def plan(program: Program) -> list[Sweep]:

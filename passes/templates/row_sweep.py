@@ -171,7 +171,14 @@ class Run:
         return [Cell(at, Chunk(0, lanes, min(lanes, size - at)), block) for block in blocks for at in starts]
 
     def _neutrals(self, sweep: Sweep, cells: Sequence[Cell]) -> list[ir.Value]:
-        return [row_folds.neutral(fold, cell.chunk.kind) for fold in sweep.folds for cell in cells]
+        """The partial results before the first step. Where a function needs the registers they are one each."""
+        lanes = self.rows.lanes
+
+        def kind(cell: Cell) -> ir.VectorType:
+            is_cut = sweep.is_costly and not self._across and cell.chunk.lanes > lanes
+            return ir.VectorType.get([lanes], ir.F32Type.get()) if is_cut else cell.chunk.kind
+
+        return [row_folds.neutral(fold, kind(cell)) for fold in sweep.folds for cell in cells]
 
     def _step(self, sweep: Sweep, cells: Sequence[Cell], along: Index, sums: list[ir.Value]) -> list[ir.Value]:
         """Compute some cells; the partial results of the folds, one for each fold and cell, with them."""

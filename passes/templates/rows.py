@@ -14,7 +14,6 @@ from aiopt.passes.templates.row_reader import RowKernel, read_rows
 from aiopt.passes.templates.row_tasks import RowTasks
 
 _SHORTEST = 8  # elements of a row, or rows side by side, that pay for a loop over vectors
-_HEAVY_COST = 10  # of an elementwise step that LLVM makes slower loops of
 _VECTORS = 4  # of a row at a time: steps of elementary functions wait for each other
 _WIDTH = 128  # rows side by side: eight cache lines of each step along them
 _SHORT_ROW, _LONG_ROW = 64, 1024
@@ -26,7 +25,7 @@ _KEPT_BYTES = 32768  # of what is kept of a row beside the result
 def _matches(kernel: RowKernel) -> bool:
     """Rows of at least a vector, of which little is kept; elementwise kernels with a function that is a polynomial."""
     program = kernel.program
-    if not program.axes and all(step.cost < _HEAVY_COST for step in program.steps):
+    if not program.axes and not any(step.is_costly for step in program.steps):
         return False
     return kernel.size(kernel.inner or kernel.row) >= _SHORTEST and _kept_bytes(kernel, 1) <= _KEPT_BYTES
 

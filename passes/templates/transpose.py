@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import prod
 
 from mlir import ir
@@ -166,24 +167,27 @@ class _Emitter:
         emit.forall([axis.size for axis in self._outer], task)
 
     def transpose(self) -> None:
-        """Square tiles, two side by side along the operand's rows: a cache line of each."""
+        """Square tiles, two by two of them at a time: whole cache lines of both sides."""
         along, across = self.kernel.along, self.kernel.across
-        pairs = -(-self._tiles(along) // 2)
+
+        def both(first: Index, axis: Axis) -> list[Index]:
+            count = self._tiles(axis)
+            numbers = [emit.minimum(emit.add(first, i), count - 1) if i else first for i in range(min(count, 2))]
+            return [self._start(number, axis) for number in numbers]
 
         def task(*indices: ir.Value) -> None:
             *outer, pair = indices
             source, target = self._places(outer)
+            starts = both(emit.mul(pair, 2), along)
 
-            def column(number: Index, _: list[ir.Value]) -> list[ir.Value]:
-                b = self._start(number, across)
-                for half in (0, 1) if self._tiles(along) > 1 else (0,):
-                    tile = emit.minimum(emit.add(emit.mul(pair, 2), half), self._tiles(along) - 1)
-                    self._square(source, target, self._start(tile, along), b)
+            def columns(number: Index, _: list[ir.Value]) -> list[ir.Value]:
+                for a, b in product(starts, both(number, across)):
+                    self._square(source, target, a, b)
                 return []
 
-            emit.for_loop(0, self._tiles(across), 1, [], column)
+            emit.for_loop(0, self._tiles(across), 2, [], columns)
 
-        emit.forall([*(axis.size for axis in self._outer), pairs], task)
+        emit.forall([*(axis.size for axis in self._outer), -(-self._tiles(along) // 2)], task)
 
     def _square(self, source: Index, target: Index, a: Index, b: Index) -> None:
         along, across = self.kernel.along, self.kernel.across

@@ -23,7 +23,7 @@
 // one division a row.
 // CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<32xf32>, vector<32xf32>)
 // CHECK: arith.cmpf ogt
-// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<32xf32>, vector<32xf32>)
+// CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>)
 // CHECK: vector.store
 // CHECK: arith.extf {{.*}} : vector<8xf32> to vector<8xf64>
 // CHECK-COUNT-2: arith.divf {{.*}} : vector<8xf32>

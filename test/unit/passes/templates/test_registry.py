@@ -39,6 +39,7 @@ _KERNELS = {
     "conv": _conv("conv", 1, 3, 1),
     "depthwise": _conv("depthwise", 20, 3, 2),
     "winograd": _conv("winograd", 1, 3, 1),
+    "transpose": Kernel("transpose", lambda x: ai.TransposeOp(x, permutation=[1, 0]).out, [_normal(37, 90)]),
     "rows": Kernel("rows", lambda x: ai.SoftmaxOp(x, axis=1).out, [_normal(37, 90)]),
 }
 
