@@ -42,7 +42,8 @@ def take(step: Step, value: ir.Value, total: ir.Value, valid: int) -> ir.Value:
     if valid < kind.shape[0]:
         bits = [lane < valid for lane in range(kind.shape[0])]
         flags = ir.VectorType.get(kind.shape, ir.IntegerType.get_signless(1))
-        mask = arith.ConstantOp(flags, ir.DenseElementsAttr.get([ir.BoolAttr.get(bit) for bit in bits], flags)).result
+        bits = ir.DenseElementsAttr.get([ir.BoolAttr.get(bit) for bit in bits], flags)
+        mask = arith.ConstantOp(flags, bits).result  # pyright: ignore[reportArgumentType]: any attribute will do
         value = arith.select(mask, value, neutral(step, kind))
     return _COMBINE[_fold(step)](_fold_lanes(step, value, ir.VectorType(total.type).shape[0]), total)
 

@@ -21,12 +21,13 @@ from aiopt.passes.templates.row_program import Extent, Fold, Program, Step
 
 # Instructions of an element, about; of others one.
 _COSTS: dict[type[Operation], int] = {
-    **dict.fromkeys(UNARY, 20),
-    **dict.fromkeys((ai.IdentityOp, ai.NegOp, ai.AbsOp, ai.ReluOp, ai.FloorOp, ai.CeilOp, ai.RoundOp), 1),
+    **dict.fromkeys((ai.ExpOp, ai.LogOp, ai.TanhOp, ai.ErfOp, ai.SigmoidOp), 20),
     **dict.fromkeys((ai.SqrtOp, ai.DivOp), 8),
     ai.PowOp: 4,
     ai.CastOp: 0,
 }
+_CHEAP = frozenset({ai.IdentityOp, ai.NegOp, ai.AbsOp, ai.ReluOp, ai.FloorOp, ai.CeilOp, ai.RoundOp})
+_SCALAR = frozenset(UNARY) - frozenset(_COSTS) - _CHEAP  # calls of libm
 _FOLDS: dict[type[Operation], Fold] = {
     ai.ReduceSumOp: Fold.SUM,
     ai.ReduceMeanOp: Fold.SUM,
@@ -110,7 +111,7 @@ class _Reading:
             return self._layer_norm(op)
         if type(op) in _FOLDS:
             return self._reduction(op)
-        return computes_on_registers(op) and self._elementwise(op)
+        return type(op) not in _SCALAR and computes_on_registers(op) and self._elementwise(op)
 
     def _operand(self, value: ir.Value, shape: tuple[int, ...]) -> Step | None:
         """An operand of an op whose result has `shape`, that of rows or of one value a row; None if it is neither."""

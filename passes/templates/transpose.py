@@ -207,7 +207,8 @@ class _Emitter:
             begin = emit.add(source, a)
             rows = [self._load(emit.add(begin, i * self.kernel.across.source), self.tile) for i in range(count)]
             for i in range(count):
-                wanted = [divmod(i * self.tile + lane, count)[::-1] for lane in range(self.tile)]
+                places = range(i * self.tile, (i + 1) * self.tile)
+                wanted = [(place % count, place // count) for place in places]
                 self._store(gather(rows, wanted), emit.add(emit.add(target, emit.mul(a, count)), i * self.tile))
 
         emit.forall([*(axis.size for axis in self._outer), self._tiles(along)], task)

@@ -7,6 +7,8 @@ import pytest
 from mlir import ir
 
 from aiopt.dialects import ai
+from aiopt.passes.interpret import interpret
+from aiopt.support.types import numpy_dtype
 from unit.passes.templates.kernels import Build, Kernel, check, run, splat, unit_of
 
 _RNG = np.random.default_rng(0)
@@ -91,11 +93,29 @@ def test_programs_of_several_folds() -> None:
             _rows(_gelu, _normal(40000)),
             _rows(lambda x, y: ai.SigmoidOp(ai.AddOp(x, y).out).out, _normal(2, 3, 5, 50), _normal(3, 1, 50)),
             Kernel("structured", lambda x: ai.AddOp(x, splat(1.0)).out, [_normal(9, 50)]),
+            Kernel("structured", lambda x: ai.SinOp(x).out, [_normal(9, 50)]),
             Kernel("structured", _softmax(1), [_normal(9, 5)]),
             Kernel("structured", _fold(ai.ReduceSumOp, 0, 2), [_normal(9, 5, 8)]),
             Kernel("structured", _softmax(1), [_normal(9, 50).astype(np.float64)]),
         ]
     )
+
+
+@pytest.mark.parametrize("element", ["f16", "bf16"])
+def test_16_bits_are_rounded_once(element: str) -> None:
+    x, scale = (_normal(*shape).astype(numpy_dtype(element)) for shape in ((13, 77), (77,)))
+    kernels = [
+        _rows(_softmax(1), x),
+        _rows(lambda x, scale: ai.LayerNormOp(x, scale, None, axis=1, epsilon=1e-5).out, x, scale),
+        _rows(_fold(ai.ReduceMeanOp, 0), x),
+        _rows(lambda x: ai.SigmoidOp(x).out, x),
+        Kernel("structured", lambda x: ai.AddOp(ai.SigmoidOp(x).out, x).out, [x]),
+    ]
+    unit, inputs = unit_of(kernels)
+    expected = interpret(unit.module, unit.weights, inputs)
+    found = run(unit, inputs, [kernel.template for kernel in kernels], None, "off")[0]
+    for name in ("y0", "y1", "y2", "y3"):
+        np.testing.assert_array_equal(found[name].view(np.uint16), expected[name].view(np.uint16), err_msg=name)
 
 
 def _compiled(kernel: Kernel) -> np.ndarray:
