@@ -35,7 +35,7 @@ def exp(x: ir.Value, build: FloatBuilder) -> ir.Value:
 
 
 def exp_up_to_one(x: ir.Value, build: FloatBuilder) -> ir.Value:
-    """e^x for x <= 0 to 1.02 ULP, but 0 where it is less than 0.71 * 2^-126; NaN of NaN.
+    """e^x for x <= 0 to 0.9 ULP, but 0 where it is less than 0.71 * 2^-126; NaN of NaN.
 
     As `exp`, without what only large results and the smallest denormals need, and by Horner's rule to the end.
     """

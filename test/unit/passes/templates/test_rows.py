@@ -138,13 +138,13 @@ def test_special_values() -> None:
     np.testing.assert_array_equal(largest, x.max(1))
 
 
-def test_softmax_is_exact_to_four_units_in_the_last_place() -> None:
+def test_softmax_is_exact_to_five_units_in_the_last_place() -> None:
     x = (_normal(40, 6625) * 8).astype(np.float32)
     powers = np.exp((x - x.max(1, keepdims=True)).astype(np.float64))
     wanted = powers / powers.sum(1, keepdims=True)
     found = _compiled(_rows(_softmax(1), x))
     normal = wanted > np.finfo(np.float32).tiny
-    assert (np.abs(found - wanted) / np.spacing(wanted.astype(np.float32)))[normal].max() <= 4
+    assert (np.abs(found - wanted) / np.spacing(wanted.astype(np.float32)))[normal].max() <= 5
     assert np.abs(found - wanted)[~normal].max(initial=0) <= np.finfo(np.float32).tiny
 
 
