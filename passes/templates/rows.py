@@ -55,7 +55,8 @@ def _together(kernel: RowKernel) -> int:
     if kernel.inner or not kernel.program.axes:
         return 1
     row = kernel.size(kernel.row)
-    return 4 if row <= _SHORT_ROW else 2 if row < _LONG_ROW else 1
+    is_costly = any(step.is_costly for step in kernel.program.steps)
+    return 4 if row <= _SHORT_ROW else 1 if is_costly and row >= _LONG_ROW else 2
 
 
 def _side_by_side(kernel: RowKernel, facts: Facts) -> int:
