@@ -45,6 +45,11 @@ def minimum(a: Index, b: Index) -> Index:
     return min(a, b) if isinstance(a, int) and isinstance(b, int) else arith.minsi(index(a), index(b))
 
 
+def maximum(a: Index, b: Index) -> Index:
+    """The larger one, at compile time where both are known."""
+    return max(a, b) if isinstance(a, int) and isinstance(b, int) else a if b == 0 else arith.maxsi(index(a), index(b))
+
+
 def dot(indices: Sequence[Index], strides: Sequence[int]) -> Index:
     """Where an element is in a flat buffer."""
     total: Index = 0

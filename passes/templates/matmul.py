@@ -16,7 +16,7 @@ from aiopt.dialects import ai
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
-from aiopt.passes.templates.blocking import choose_block, cut, register_blocks
+from aiopt.passes.templates.blocking import choose_block, register_blocks, split
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Axes, Result, Tile, each_axis, folds
 from aiopt.passes.templates.kernel import Contraction, is_pointwise
@@ -123,7 +123,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     product, given = _read(kernel), kernel.pack
     lanes = facts.lanes if given is None else gcd(facts.lanes, given)
     vectors = None if given is None else given // lanes
-    block = choose_block(lambda rows: cut(product.m, rows), product.n, facts.registers, lanes, vectors)
+    block = choose_block(lambda rows: split(product.m, rows), product.n, facts.registers, lanes, vectors)
     mr, nr = block.rows, block.vectors * lanes
     reused = product.m > 2 * mr
     limit = product.k
@@ -202,20 +202,22 @@ class _Emitter:
             emit.when(is_last, lambda: self._rows(batch, full, n - full, down, start))
 
     def _rows(self, batch: tuple[Index, ...], column: Index, width: int, down: ir.Value, start: Index) -> None:
-        m, mr = self.product.m, self.numbers["mr"]
-        mc = self.numbers["tiles"] * mr
-        groups, full = -(-m // mc), m - m % mr
-        first: Index = 0 if groups == 1 else emit.mul(down, mc)
+        tiles, parts = self.numbers["tiles"], split(self.product.m, self.numbers["mr"])
+        groups = -(-sum(times for _, times in parts) // tiles)
         chunks = emit.chunks(width, self.numbers["lanes"], single=bool(self.numbers["dot"]))
+        first: Index = 0 if groups == 1 else emit.mul(down, tiles)
+        tile = row = 0  # where a part starts
+        for size, times in parts:
 
-        def rows(row: Index, _: list[ir.Value]) -> list[ir.Value]:
-            self._tile(Tile(batch, row, column, mr, chunks), start)
-            return []
+            def one(position: Index, _: list[ir.Value], size: int = size) -> list[ir.Value]:
+                self._tile(Tile(batch, position, column, size, chunks), start)
+                return []
 
-        emit.for_loop(first, full if groups == 1 else emit.minimum(emit.add(first, mc), full), mr, [], rows)
-        if m % mr:
-            is_last = True if groups == 1 else emit.equal(down, groups - 1)
-            emit.when(is_last, lambda: self._tile(Tile(batch, full, column, m - full, chunks), start))
+            lower: Index = emit.maximum(first, tile)
+            upper = tile + times if groups == 1 else emit.minimum(emit.add(first, tiles), tile + times)
+            lower, upper = (emit.add(emit.mul(bound, size), row - tile * size) for bound in (lower, upper))
+            emit.for_loop(lower, upper, size, [], one)
+            tile, row = tile + times, row + size * times
 
     def _tile(self, tile: Tile, start: Index) -> None:
         product, nr, kc = self.product, self.numbers["nr"], self.numbers["kc"]
