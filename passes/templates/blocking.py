@@ -47,6 +47,11 @@ def cut(count: int, size: int) -> list[tuple[int, int]]:
     return [(part, times) for part, times in ((size, full), (rest, 1)) if part and times]
 
 
+def fetches_ahead(weight_bytes: int, block_bytes: int, l2_bytes: int) -> int:
+    """1 if weights come from memory, as a net has more of them than a cache holds, and two blocks of them fit in L2."""
+    return int(weight_bytes > l2_bytes // 2 and block_bytes <= l2_bytes // 4)
+
+
 def choose_block(
     rows_of: Callable[[int], list[tuple[int, int]]],
     columns: int,

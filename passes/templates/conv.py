@@ -16,7 +16,7 @@ from mlir import ir
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template
-from aiopt.passes.templates.blocking import Block, choose_block, register_blocks, split, step_cycles
+from aiopt.passes.templates.blocking import Block, choose_block, fetches_ahead, register_blocks, split, step_cycles
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Registers, Result, Tile, each_axis
 from aiopt.passes.templates.geometry import Geometry, Span, is_depthwise, read_geometry
@@ -82,6 +82,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
         "nr": nr,
         "rows": task_rows(geometry, blocks, _TASK_PIXELS, facts),
         "order": ROWS if weight_bytes <= facts.l2_bytes // 2 < image_bytes else BLOCKS,
+        "ahead": fetches_ahead(weight_bytes, weight_bytes // blocks, facts.l2_bytes),
     }
 
 
@@ -92,6 +93,7 @@ def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
         "nr": sorted({block.vectors * facts.lanes for block in blocks}) if kernel.pack is None else [kernel.pack],
         "rows": range(1, _geometry(kernel).y.count + 1),
         "order": (BLOCKS, ROWS),
+        "ahead": (0, 1),
     }
 
 
@@ -110,12 +112,18 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
     step = geometry.x.dilation * geometry.channels  # elements between taps
     joined = step == depth  # the channels of neighbouring taps lie one after another, as their weights do
 
+    def ahead(place: Index) -> Index | None:
+        """The same weights of the next block of filters."""
+        block = geometry.y.taps * geometry.x.taps * depth * nr
+        return emit.minimum(emit.add(place, block), weight.type.shape[0] - block) if parameters["ahead"] else None  # pyright: ignore[reportAttributeAccessIssue]
+
     def span(tile: Tile, sums: Registers, s: Span, at: Index, weights: Index) -> Registers:
         offsets = [i * pixel for i in s.pixels]
 
         def tap(number: Index, totals: list[ir.Value], steps: int) -> Registers:
             rows = Rows(x, emit.add(at, emit.mul(number, step)), offsets)
-            columns = Columns(weight, emit.add(weights, emit.mul(number, depth * nr)), nr, True)
+            place = emit.add(weights, emit.mul(number, depth * nr))
+            columns = Columns(weight, place, nr, True, ahead(place), nr)
             return reduce_products(tile, s.pixels, totals, steps, rows, columns, arithmetic)
 
         if joined:
@@ -132,5 +140,5 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
 
 
 TEMPLATE = Template(
-    "conv", ("lanes", "fma", "dot", "mr", "nr", "rows", "order"), _matches, _cost, _parameters, _ranges, _emit
+    "conv", ("lanes", "fma", "dot", "mr", "nr", "rows", "order", "ahead"), _matches, _cost, _parameters, _ranges, _emit
 )

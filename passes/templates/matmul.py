@@ -16,7 +16,7 @@ from aiopt.dialects import ai
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
-from aiopt.passes.templates.blocking import choose_block, register_blocks, split
+from aiopt.passes.templates.blocking import choose_block, fetches_ahead, register_blocks, split
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Axes, Result, Tile, each_axis, folds
 from aiopt.passes.templates.kernel import Contraction, is_pointwise
@@ -149,6 +149,9 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
         "kc": kc,
         "tiles": tiles,
         "panels": panels,
+        "ahead": int(
+            reused and kernel.packable and fetches_ahead(4 * product.k * product.n, 4 * kc * nr, facts.l2_bytes)
+        ),
     }
 
 
@@ -163,6 +166,7 @@ def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
         + [k],
         "tiles": range(1, product.m + 1),
         "panels": range(1, -(-product.n // facts.lanes) + 1),
+        "ahead": (0, 1) if kernel.packable else (0,),
     }
 
 
@@ -228,7 +232,7 @@ class _Emitter:
         stride = nr if self.packed else product.n
         column = emit.mul(tile.column, product.k if self.packed else 1)
         place = emit.add(emit.dot(tile.lead, product.rhs_strides), emit.add(column, emit.mul(start, stride)))
-        columns = Columns(self.rhs, place, stride, self.packed)
+        columns = Columns(self.rhs, place, stride, self.packed, self._ahead(place), nr)
         sums = self.result.begin(tile, True if whole else emit.equal(start, 0))
         sums = reduce_products(
             tile,
@@ -240,6 +244,13 @@ class _Emitter:
             Arithmetic.of(self.numbers),
         )
         self.result.end(tile, sums, True if whole else emit.equal(start, product.k - _rest(product.k, kc)))
+
+    def _ahead(self, place: Index) -> Index | None:
+        """The same part of the next panel."""
+        if not self.numbers["ahead"] or not self.packed:
+            return None
+        panel = self.product.k * self.numbers["nr"]
+        return emit.minimum(emit.add(place, panel), self.rhs.type.shape[0] - panel)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _rest(total: int, part: int) -> int:
@@ -263,7 +274,7 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
 
 TEMPLATE = Template(
     "matmul",
-    ("lanes", "fma", "dot", "mr", "nr", "kc", "tiles", "panels"),
+    ("lanes", "fma", "dot", "mr", "nr", "kc", "tiles", "panels", "ahead"),
     _matches,
     no_rival,
     _parameters,

@@ -15,7 +15,7 @@ from aiopt.passes.templates.kernel import Contraction, read_contraction
 from aiopt.support.errors import CompileError
 
 ROUTE, CHOICE = "ai.route", "ai.template"  # attributes of a kernel function
-_SWITCHES = frozenset({"fma", "dot", "order"})  # parameters that may be 0
+_SWITCHES = frozenset({"fma", "dot", "order", "ahead"})  # parameters that may be 0
 TEMPLATE_ROUTE, STRUCTURED_ROUTE = "template", "structured"
 
 

@@ -11,6 +11,7 @@ from unit.passes.templates.kernels import Build, Kernel, check, splat
 
 _RNG = np.random.default_rng(0)
 _SSE = "vector-bits=128 registers=16"
+_SMALL_L2 = "vector-bits=256 registers=16 fma=true l2-bytes=8192"  # weights come from memory
 _AVX512 = "vector-bits=512 registers=32 fma=true cores=4"
 
 
@@ -77,7 +78,8 @@ def test_random_convolutions(template: str, facts: str | None) -> None:
     check([_random_conv(template) for _ in range(8)], facts)
 
 
-def test_convolutions_of_networks() -> None:
+@pytest.mark.parametrize("facts", [None, _SMALL_L2])
+def test_convolutions_of_networks(facts: str | None) -> None:
     same = {"pads": (1, 1, 1, 1)}
     check(
         [
@@ -92,7 +94,9 @@ def test_convolutions_of_networks() -> None:
             _conv((1, 1, 1, 30), 10, (1, 1), template="matmul", bias=False),
             _conv((1, 14, 14, 40), 40, (5, 5), pads=(2, 2, 2, 2), group=40, template="depthwise"),
             _conv((1, 6, 6, 12), 24, (3, 3), group=12, **same),
-        ]
+            _conv((1, 6, 5, 16), 100, (1, 1), strides=(2, 2)),
+        ],
+        facts,
     )
 
 
