@@ -136,7 +136,7 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
         return sums
 
     result = Result.of(kernel, buffers, root.bias, each_axis(kernel.out.rank))  # pyright: ignore[reportAttributeAccessIssue]
-    Sweep(geometry, geometry.group, parameters, result, taps).emit()
+    Sweep.of_result(geometry, geometry.group, parameters, result, taps).emit()
 
 
 TEMPLATE = Template(

@@ -16,7 +16,7 @@ from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no
 from aiopt.passes.templates.blocking import split
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Registers, Result, Tile, each_axis
-from aiopt.passes.templates.geometry import Geometry, Span, is_depthwise, read_geometry
+from aiopt.passes.templates.geometry import Geometry, Span, is_depthwise, pairs_by_distance, read_geometry
 from aiopt.passes.templates.kernel import Contraction
 from aiopt.passes.templates.sweep import BLOCKS, PIXELS, ROWS, Sweep, task_rows
 
@@ -73,7 +73,7 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
         totals, width = list(sums), len(tile.chunks)
         for column, chunk in enumerate(tile.chunks):
             loaded: dict[int, ir.Value] = {}
-            for distance, pairs in _pairs_by_distance(geometry, spans):
+            for distance, pairs in pairs_by_distance(geometry.x, spans):
                 element = emit.load(x, emit.add(at, distance * geometry.channels), chunk)
                 for pixel, tap in pairs:
                     if tap not in loaded:
@@ -83,18 +83,7 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
         return totals
 
     result = Result.of(kernel, buffers, root.bias, each_axis(kernel.out.rank))  # pyright: ignore[reportAttributeAccessIssue]
-    Sweep(geometry, 1, parameters, result, taps).emit()
-
-
-def _pairs_by_distance(geometry: Geometry, spans: tuple[Span, ...]) -> list[tuple[int, list[tuple[int, int]]]]:
-    """For each pixel of the input, counted from the first window's start: the (pixel of the tile, tap) that read it."""
-    found: dict[int, list[tuple[int, int]]] = {}
-    for span in spans:
-        for tap in range(span.first, span.last):
-            for pixel in span.pixels:
-                distance = pixel * geometry.x.stride + tap * geometry.x.dilation
-                found.setdefault(distance, []).append((pixel, tap))
-    return sorted(found.items())
+    Sweep.of_result(geometry, 1, parameters, result, taps).emit()
 
 
 TEMPLATE = Template(

@@ -47,7 +47,7 @@ def minimum(a: Index, b: Index) -> Index:
 
 def maximum(a: Index, b: Index) -> Index:
     """The larger one, at compile time where both are known."""
-    return max(a, b) if isinstance(a, int) and isinstance(b, int) else a if b == 0 else arith.maxsi(index(a), index(b))
+    return max(a, b) if isinstance(a, int) and isinstance(b, int) else arith.maxsi(index(a), index(b))
 
 
 def dot(indices: Sequence[Index], strides: Sequence[int]) -> Index:

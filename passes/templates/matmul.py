@@ -77,7 +77,7 @@ def _matches(kernel: Contraction) -> bool:
 
 
 def _read(kernel: Contraction) -> _Product:
-    root, out = kernel.root, kernel.out
+    root, out = kernel.weighted, kernel.out
     if isinstance(root, ai.ConvOp):
         return _read_conv(root, out)
     *lead, m, n = out.shape
@@ -217,7 +217,7 @@ class _Emitter:
                 self._tile(Tile(batch, position, column, size, chunks), start)
                 return []
 
-            lower: Index = emit.maximum(first, tile)
+            lower: Index = emit.maximum(first, tile) if tile else first
             upper = tile + times if groups == 1 else emit.minimum(emit.add(first, tiles), tile + times)
             lower, upper = (emit.add(emit.mul(bound, size), row - tile * size) for bound in (lower, upper))
             emit.for_loop(lower, upper, size, [], one)
@@ -266,7 +266,7 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
         )
     result = Result.of(kernel, buffers, product.bias, product.axes)
     lhs, rhs = (emit.flat(buffers[kernel.source(operand)]) for operand in (product.lhs, product.rhs))
-    emitter = _Emitter(product, parameters, result, lhs, rhs, kernel.root.pack is not None)
+    emitter = _Emitter(product, parameters, result, lhs, rhs, kernel.pack is not None)
     columns, rows = parameters["panels"] * parameters["nr"], parameters["tiles"] * parameters["mr"]
     trips = [-(-product.n // columns), -(-product.m // rows)]
     emit.forall([*product.batch, *trips], emitter.task)

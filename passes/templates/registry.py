@@ -91,6 +91,6 @@ def emit_template(function: func.FuncOp, template: Template, parameters: Paramet
         raise CompileError(
             f"@{function.name.value}: nr is {parameters['nr']}, but the weight is packed by {kernel.pack}"
         )
-    if (kernel.root.interleave is not None) != bool(parameters.get("dot")):
+    if kernel.interleave != bool(parameters.get("dot")):
         raise CompileError(f"@{function.name.value}: the weight is packed in pairs if and only if dot is 1")
     template.emit(kernel, parameters, buffers)
