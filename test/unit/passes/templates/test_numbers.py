@@ -93,6 +93,7 @@ def test_convolutions_of_networks(facts: str | None) -> None:
             _conv((3, 5, 7, 24), 130, (1, 1), template="matmul"),
             _conv((1, 1, 1, 30), 10, (1, 1), template="matmul", bias=False),
             _conv((1, 14, 14, 40), 40, (5, 5), pads=(2, 2, 2, 2), group=40, template="depthwise"),
+            _conv((1, 14, 14, 240), 240, (5, 5), pads=(2, 2, 2, 2), group=240, template="depthwise"),
             _conv((1, 6, 6, 12), 24, (3, 3), group=12, **same),
             _conv((1, 6, 5, 16), 100, (1, 1), strides=(2, 2)),
         ],
