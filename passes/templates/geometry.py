@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aiopt.dialects import ai
 from aiopt.dialects.ai.winograd import TAPS
@@ -33,6 +33,11 @@ class Axis:
         return self.sees(0, 0) and self.sees(self.count - 1, self.taps - 1)
 
 
+def _plain(size: int) -> Axis:
+    """An axis on which a pixel is a window."""
+    return Axis(size, size, 1, 1, 1, 0)
+
+
 @dataclass(frozen=True)
 class Geometry:
     """With channels last: input [images, y.size, x.size, channels], result with counts and filters."""
@@ -48,6 +53,17 @@ class Geometry:
     def depth(self) -> int:
         """Channels of a group."""
         return self.channels // self.group
+
+    @property
+    def is_pointwise(self) -> bool:
+        """True if a pixel of the result sees one pixel of the input, and there are as many."""
+        return all((a.taps, a.stride, a.pad, a.count) == (1, 1, 0, a.size) for a in (self.y, self.x))
+
+    def in_rows(self, least: int) -> Geometry:
+        """The pixels of a pointwise one in rows of at least so many, all in one if there is no other way."""
+        pixels = self.y.count * self.x.count
+        width = next((size for size in range(least, pixels) if pixels % size == 0), pixels)
+        return replace(self, y=_plain(pixels // width), x=_plain(width))
 
 
 @dataclass(frozen=True)

@@ -41,13 +41,20 @@ class Sweep:
     end: End
 
     @staticmethod
-    def of_result(geometry: Geometry, groups: int, numbers: Parameters, result: Result, taps: Taps) -> Sweep:
-        """Tiles that begin with the bias and end with the kernel's elementwise ops."""
+    def of_result(
+        geometry: Geometry,
+        groups: int,
+        numbers: Parameters,
+        result: Result,
+        taps: Taps,
+        place: Callable[[Tile], Tile] = lambda tile: tile,
+    ) -> Sweep:
+        """Tiles that begin with the bias and end with the kernel's elementwise ops, each in its place in the result."""
 
         def end(tile: Tile, _: Run, registers: Registers) -> None:
-            result.end(tile, registers, True)
+            result.end(place(tile), registers, True)
 
-        return Sweep(geometry, groups, numbers, lambda tile: result.begin(tile, True), taps, end)
+        return Sweep(geometry, groups, numbers, lambda tile: result.begin(place(tile), True), taps, end)
 
     @property
     def _filters(self) -> int:

@@ -221,6 +221,28 @@ def test_pointwise_channels_first(facts: str | None) -> None:
     )
 
 
+def test_pointwise_in_groups() -> None:
+    """Pixels in longer rows than the image's: one row, several, as they are; what the epilogue reads goes with them."""
+
+    def conv(image: tuple[int, int, int, int], filters: int, *side: int, bias: bool = True) -> Kernel:
+        sides = (_normal(*side),) if side else ()
+        epilogue: Build = _residual if side else lambda y: y
+        return _conv(image, filters, (1, 1), group=3, bias=bias, epilogue=epilogue, sides=sides)
+
+    check(
+        [
+            conv((2, 7, 7, 15), 60),
+            conv((1, 14, 14, 12), 66, bias=False),
+            conv((2, 8, 6, 12), 30, 2, 8, 6, 30),
+            conv((1, 5, 5, 12), 30, 30),
+            conv((2, 5, 7, 12), 30, 2, 1, 1, 30),
+            conv((1, 5, 7, 12), 30, 1, 1, 7, 1),  # its pixels cannot be taken as one axis
+            conv((1, 1, 9, 12), 30),
+            conv((1, 3, 40, 12), 30),
+        ]
+    )
+
+
 def test_epilogues_channels_first() -> None:
     """Values per filter, per pixel and per element, scalars and constants; ragged pixels and filters."""
     image = (2, 11, 5, 7)
