@@ -9,6 +9,7 @@ from dataclasses import dataclass
 # issued a cycle.
 _MULTIPLY_ADDS, _LOADS, _LATENCY, _ISSUE = 2, 2, 4, 5
 _MAX_ROWS, _MAX_VECTORS = 16, 8
+_FEW_ROWS = 512
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,14 @@ def cut(count: int, size: int) -> list[tuple[int, int]]:
     return [(part, times) for part, times in ((size, full), (rest, 1)) if part and times]
 
 
-def fetches_ahead(weight_bytes: int, block_bytes: int, l2_bytes: int) -> int:
-    """1 if weights come from memory, as a net has more of them than a cache holds, and two blocks of them fit in L2."""
-    return int(weight_bytes > l2_bytes // 2 and block_bytes <= l2_bytes // 4)
+def fetches_ahead(rows: int, weight_bytes: int, block_bytes: int, l2_bytes: int) -> int:
+    """1 if it pays to fetch weights a block ahead, and two blocks fit in L2.
+
+    They are in no near cache, as a net has more of them than one holds. How long that takes grows with the weights, the
+    price with the rows that are multiplied with them.
+    """
+    pays = weight_bytes > l2_bytes // (2 if rows > _FEW_ROWS else 64)
+    return int(pays and block_bytes <= l2_bytes // 4)
 
 
 def choose_block(

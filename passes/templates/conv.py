@@ -85,7 +85,9 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
         "nr": nr,
         "rows": task_rows(geometry, blocks, _TASK_PIXELS, facts),
         "order": ROWS if weight_bytes <= facts.l2_bytes // 2 < image_bytes else BLOCKS,
-        "ahead": fetches_ahead(weight_bytes, weight_bytes // blocks, facts.l2_bytes),
+        "ahead": fetches_ahead(
+            geometry.y.count * geometry.x.count, weight_bytes, weight_bytes // blocks, facts.l2_bytes
+        ),
     }
 
 

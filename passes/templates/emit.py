@@ -212,6 +212,11 @@ def _widened(value: ir.Value, kind: ir.Type) -> ir.Value:
     return value if value.type == kind else arith.extf(kind, value)
 
 
+def line_of(buffer: ir.Value) -> int:
+    """Elements of a buffer in a cache line."""
+    return LINE * 32 // buffer.type.element_type.width  # pyright: ignore[reportAttributeAccessIssue]
+
+
 def prefetch(buffer: ir.Value, position: Index) -> None:
     """Fetch the line of an element of a flat buffer into the L2 cache."""
     memref.PrefetchOp(buffer, [index(position)], False, 2, True)

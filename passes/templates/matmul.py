@@ -23,7 +23,7 @@ from aiopt.passes.templates.kernel import Contraction, is_pointwise
 from aiopt.passes.templates.pairs import sums_pairs
 from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
 from aiopt.support.errors import CompileError
-from aiopt.support.types import TensorType
+from aiopt.support.types import TensorType, item_bytes
 
 _TASKS_PER_CORE = 4
 # The part of the L2 cache for a panel. Were it small enough for L1, sums would pass through memory more often: slower.
@@ -132,6 +132,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
         limit = limit if kernel.packable else min(limit, _STRIDED_STEPS)
     kc = -(-product.k // -(-product.k // max(limit, 1)))
     kc = min(kc + kc % 2, product.k)
+    item = item_bytes(type_of(product.rhs).element)
     tiles, panels = -(-product.m // mr), -(-product.n // nr)
     tiles = min(tiles, max(1, facts.l2_bytes // 2 // (4 * kc * mr)))
     tasks = _TASKS_PER_CORE * facts.cores // prod(product.batch)
@@ -150,7 +151,9 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
         "tiles": tiles,
         "panels": panels,
         "ahead": int(
-            reused and kernel.packable and fetches_ahead(4 * product.k * product.n, 4 * kc * nr, facts.l2_bytes)
+            reused
+            and kernel.packable
+            and fetches_ahead(product.m, item * product.k * product.n, item * kc * nr, facts.l2_bytes)
         ),
     }
 

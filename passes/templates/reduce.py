@@ -88,7 +88,7 @@ def reduce_products(
         vectors = [arithmetic.column(columns.buffer, position, chunk) for chunk in loaded]
         if columns.ahead is not None:
             line = emit.add(columns.ahead, emit.mul(k, columns.fetched))
-            for offset in range(0, columns.fetched, emit.LINE):
+            for offset in range(0, columns.fetched * arithmetic.step, emit.line_of(columns.buffer)):
                 emit.prefetch(columns.buffer, emit.add(line, offset))
         sums: list[ir.Value] = []
         for i, offset in enumerate(rows.offsets):
