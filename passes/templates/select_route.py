@@ -16,8 +16,8 @@ from aiopt.passes.templates.kernel import read_contraction
 from aiopt.passes.templates.registry import choose, write_choice
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import OptionError
+from aiopt.support.target import AUTO
 
-AUTO = "auto"
 WINOGRAD = {AUTO: SIZES, "off": (), **{str(size): (size,) for size in SIZES}}
 
 
