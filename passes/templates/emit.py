@@ -177,7 +177,7 @@ def load(buffer: ir.Value, position: Index, chunk: Chunk) -> ir.Value:
         kind = ir.VectorType.get([chunk.lanes], element)
         return _widened(vector.LoadOp(kind, buffer, [index(add(position, chunk.offset))]).result, chunk.kind)
     whole = constant(0.0, ir.VectorType.get([chunk.lanes], element))
-    for at, size in _pieces(chunk.valid):
+    for at, size in pieces(chunk.valid):
         kind = ir.VectorType.get([size], element)
         piece = vector.LoadOp(kind, buffer, [index(add(position, chunk.offset + at))]).result
         whole = vector.InsertStridedSliceOp(piece, whole, [at], [1]).result
@@ -193,7 +193,7 @@ def store(value: ir.Value, buffer: ir.Value, position: Index, chunk: Chunk) -> N
     if chunk.valid == chunk.lanes:
         vector.StoreOp(value, buffer, [index(add(position, chunk.offset))])
         return
-    for at, size in _pieces(chunk.valid):
+    for at, size in pieces(chunk.valid):
         kind = ir.VectorType.get([size], element)
         piece = vector.ExtractStridedSliceOp(kind, value, [at], [size], [1]).result
         vector.StoreOp(piece, buffer, [index(add(position, chunk.offset + at))])
@@ -223,6 +223,11 @@ def _widened(value: ir.Value, kind: ir.Type) -> ir.Value:
     return value if value.type == kind else arith.extf(kind, value)
 
 
+def line_of(buffer: ir.Value) -> int:
+    """Elements of a buffer in a cache line."""
+    return LINE * 32 // buffer.type.element_type.width  # pyright: ignore[reportAttributeAccessIssue]
+
+
 def prefetch(buffer: ir.Value, position: Index) -> None:
     """Fetch the line of an element of a flat buffer into the L2 cache."""
     memref.PrefetchOp(buffer, [index(position)], False, 2, True)
@@ -233,7 +238,7 @@ def multiply_add(x: ir.Value, w: ir.Value, total: ir.Value, fma: bool) -> ir.Val
     return vector.FMAOp(x, w, total).result if fma else arith.addf(total, arith.mulf(x, w))
 
 
-def _pieces(count: int) -> list[tuple[int, int]]:
+def pieces(count: int) -> list[tuple[int, int]]:
     """(start, size) of powers of two that add up to `count`, larger ones first."""
     found, at = [], 0
     while at < count:

@@ -1,4 +1,4 @@
-"""What templates see of a kernel: one contraction and elementwise ops on its result."""
+"""What templates see of a kernel: one contraction or pooling, and elementwise ops on its result."""
 
 from __future__ import annotations
 
@@ -17,20 +17,22 @@ from aiopt.passes.templates.access import FLOAT_ELEMENTS, Access, read_access, r
 from aiopt.support.types import LOW_FLOATS, TensorType
 
 ACCUMULATOR = "f32"
+Weighted = ai.MatMulOp | ai.ConvOp
+Root = Weighted | ai.MaxPoolOp | ai.AvgPoolOp
 POINTWISE = frozenset(UNARY) | frozenset(BINARY) | {ai.CastOp, ai.SelectOp}
 
 
 @dataclass(frozen=True)
 class Contraction:
-    """A matmul or conv on arguments of the kernel and the elementwise ops that follow, in order.
+    """A matmul, conv or pooling on arguments of the kernel, and the elementwise ops that follow, in order.
 
     Operands of the root may be arguments seen through casts and, for a matmul, transposes and slices. The left operand
     of a matmul may be the softmax of another contraction's result along the last axis: attention. Each op of the
-    epilogue has the shape of the contraction's result; its operands are results of ops before it, arguments that
-    broadcast, and equal-element constants. At the end the result may be transposed.
+    epilogue has the shape of the root's result; its operands are results of ops before it, arguments that broadcast,
+    and equal-element constants. At the end the result may be transposed.
     """
 
-    root: ai.MatMulOp | ai.ConvOp
+    root: Root
     epilogue: tuple[Operation, ...]
     packable: bool  # the weight (rhs) is packed, or can be: its value is known wherever the kernel is called
     loads: dict[ir.Value, Access] = field(default_factory=dict)  # operands of the root that are not arguments
@@ -57,7 +59,19 @@ class Contraction:
     @property
     def pack(self) -> int | None:
         """Columns or filters in a block of the weight; None if it is not packed."""
-        return None if self.root.pack is None else ir.IntegerAttr(self.root.pack).value
+        given = self.root.pack if isinstance(self.root, Weighted) else None
+        return None if given is None else ir.IntegerAttr(given).value
+
+    @property
+    def interleave(self) -> bool:
+        """True if the weight is packed in pairs of rows."""
+        return isinstance(self.root, Weighted) and self.root.interleave is not None
+
+    @property
+    def weighted(self) -> Weighted:
+        """The root of a kernel that has weights."""
+        assert isinstance(self.root, Weighted), "asked of kernels that are known to"
+        return self.root
 
     @property
     def winograd(self) -> int | None:
@@ -86,7 +100,7 @@ class Contraction:
         return [value for value in dict.fromkeys(operands) if isinstance(value, ir.BlockArgument)]
 
 
-def weight_of(root: ai.MatMulOp | ai.ConvOp) -> ir.Value:
+def weight_of(root: Weighted) -> ir.Value:
     """The operand that packing rearranges."""
     return root.rhs if isinstance(root, ai.MatMulOp) else root.weight
 
@@ -101,8 +115,10 @@ def is_pointwise(op: ai.ConvOp) -> bool:
 
 
 def is_root(op: Operation) -> bool:
-    """True if it is a contraction that templates are for (whether there is one depends on its shapes, too)."""
-    return isinstance(op, (ai.MatMulOp, ai.ConvOp)) and str(op.acc.value) == ACCUMULATOR
+    """True if it is one that templates are for (whether there is one depends on its shapes, too)."""
+    if isinstance(op, (ai.MaxPoolOp, ai.AvgPoolOp)):
+        return op.layout is not None and len(list(op.kernel)) == 2 and type_of(op.input).element in FLOAT_ELEMENTS
+    return isinstance(op, Weighted) and str(op.acc.value) == ACCUMULATOR
 
 
 def computes_on_registers(op: Operation) -> bool:
@@ -131,9 +147,9 @@ def _read(
     ops: Sequence[ir.OpView], known: frozenset[int], turn: ai.TransposeOp | None, inner: bool = False
 ) -> Contraction | None:
     """inner: what the root reads is read by no one else, nor is it the softmax of another contraction."""
-    place = next((i for i in reversed(range(len(ops))) if isinstance(ops[i], (ai.MatMulOp, ai.ConvOp))), None)
+    place = next((i for i in reversed(range(len(ops))) if isinstance(ops[i], Root)), None)
     root = None if place is None else ops[place]
-    if place is None or not isinstance(root, (ai.MatMulOp, ai.ConvOp)) or not is_root(root):
+    if place is None or not isinstance(root, Root) or not is_root(root):
         return None
     scores = None if inner else _read_scores(root, ops[:place])
     read = list(root.operation.operands)[0 if scores is None else 1 :]
@@ -154,14 +170,6 @@ def _read(
     return found if whole else None
 
 
-def _is_packable(root: ai.MatMulOp | ai.ConvOp, known: frozenset[int]) -> bool:
-    """True if the weight is packed or can be. With channels first, vectors are of pixels: weights are read an element
-    at a time, as they are."""
-    weight = weight_of(root)
-    is_known = isinstance(weight, ir.BlockArgument) and _is_single_use(weight) and weight.arg_number in known
-    return root.pack is not None or (is_known and (isinstance(root, ai.MatMulOp) or root.layout is not None))
-
-
 @dataclass(frozen=True)
 class _Scores:
     """The contraction whose softmax a matmul reads, and all ops between its arguments and that matmul."""
@@ -170,7 +178,7 @@ class _Scores:
     ops: frozenset[ir.Operation]
 
 
-def _read_scores(root: ai.MatMulOp | ai.ConvOp, ops: Sequence[ir.OpView]) -> _Scores | None:
+def _read_scores(root: Root, ops: Sequence[ir.OpView]) -> _Scores | None:
     """The scores of attention; None if the left operand is nothing of that kind."""
     if not isinstance(root, ai.MatMulOp):
         return None
@@ -209,12 +217,26 @@ def _needed(value: ir.Value) -> set[ir.Operation]:
     return found
 
 
-def _is_read(root: ai.MatMulOp | ai.ConvOp, operand: ir.Value, access: Access) -> bool:
+def _is_read(root: Root, operand: ir.Value, access: Access) -> bool:
     """True if the loops of a contraction can load an operand so."""
     if not isinstance(access.argument, ir.BlockArgument) or type_of(access.argument).element not in FLOAT_ELEMENTS:
         return False
-    is_packed = root.pack is not None and operand == weight_of(root)
-    return access.is_plain or (isinstance(root, ai.MatMulOp) and not is_packed and reads_matrix(access))
+    if access.is_plain or not isinstance(root, ai.MatMulOp):
+        return access.is_plain
+    return reads_matrix(access) and (root.pack is None or operand != root.rhs)
+
+
+def _is_packable(root: Root, known: frozenset[int]) -> bool:
+    if not isinstance(root, Weighted) or root.pack is not None:
+        return isinstance(root, Weighted)
+    weight = weight_of(root)
+    is_known = isinstance(weight, ir.BlockArgument) and _is_single_use(weight) and weight.arg_number in known
+    return _takes_packed(root) and is_known
+
+
+def _takes_packed(root: Weighted) -> bool:
+    """With channels first, vectors are of pixels: weights are read an element at a time, as they are."""
+    return isinstance(root, ai.MatMulOp) or root.layout is not None
 
 
 def _is_single_use(value: ir.Value) -> bool:

@@ -17,7 +17,7 @@ from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.access import Access
 from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
-from aiopt.passes.templates.blocking import choose_block, cut, register_blocks
+from aiopt.passes.templates.blocking import choose_block, fetches_ahead, register_blocks, split
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Axes, Result, Tile, each_axis, folds
 from aiopt.passes.templates.kernel import Contraction, is_pointwise
@@ -25,6 +25,7 @@ from aiopt.passes.templates.pairs import sums_pairs
 from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
 from aiopt.passes.templates.turn import Lines, turn_columns
 from aiopt.support.errors import CompileError
+from aiopt.support.types import item_bytes
 
 _TASKS_PER_CORE = 4
 # The part of the L2 cache for a panel. Were it small enough for L1, sums would pass through memory more often: slower.
@@ -88,7 +89,7 @@ def _matches(kernel: Contraction) -> bool:
 
 
 def _read(kernel: Contraction) -> _Product:
-    root, out = kernel.root, kernel.out
+    root, out = kernel.weighted, kernel.out
     if isinstance(root, ai.ConvOp):
         return _read_conv(kernel, root)
     *lead, m, n = out.shape
@@ -130,7 +131,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     product, given = _read(kernel), kernel.pack
     lanes = facts.lanes if given is None else gcd(facts.lanes, given)
     vectors = None if given is None else given // lanes
-    block = choose_block(lambda rows: cut(product.m, rows), product.n, facts.registers, lanes, vectors)
+    block = choose_block(lambda rows: split(product.m, rows), product.n, facts.registers, lanes, vectors)
     mr, nr = block.rows, block.vectors * lanes
     reused = product.m > _MANY_ROWS * mr
     limit = product.k
@@ -139,6 +140,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
         limit = limit if kernel.packable or product.rhs.column != 1 else min(limit, _STRIDED_STEPS)
     kc = -(-product.k // -(-product.k // max(limit, 1)))
     kc = min(kc + kc % 2, product.k)
+    item = item_bytes(type_of(product.rhs.value).element)
     tiles, panels = -(-product.m // mr), -(-product.n // nr)
     tiles = min(tiles, max(1, facts.l2_bytes // 2 // (4 * kc * mr)))
     tasks = _TASKS_PER_CORE * facts.cores // prod(product.batch)
@@ -156,6 +158,11 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
         "kc": kc,
         "tiles": tiles,
         "panels": panels,
+        "ahead": int(
+            reused
+            and kernel.packable
+            and fetches_ahead(product.m, item * product.k * product.n, item * kc * nr, facts.l2_bytes)
+        ),
     }
 
 
@@ -170,6 +177,7 @@ def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
         + [k],
         "tiles": range(1, product.m + 1),
         "panels": range(1, -(-product.n // facts.lanes) + 1),
+        "ahead": (0, 1) if kernel.packable else (0,),
     }
 
 
@@ -213,21 +221,23 @@ class _Emitter:
             emit.when(is_last, lambda: self._rows(batch, full, n - full, down, start))
 
     def _rows(self, batch: tuple[Index, ...], column: Index, width: int, down: ir.Value, start: Index) -> None:
-        m, mr = self.product.m, self.numbers["mr"]
-        mc = self.numbers["tiles"] * mr
-        groups, full = -(-m // mc), m - m % mr
-        first: Index = 0 if groups == 1 else emit.mul(down, mc)
+        tiles, parts = self.numbers["tiles"], split(self.product.m, self.numbers["mr"])
+        groups = -(-sum(times for _, times in parts) // tiles)
         chunks = emit.chunks(width, self.numbers["lanes"], single=bool(self.numbers["dot"]))
         columns = self._columns(batch, column, width, start)
+        first: Index = 0 if groups == 1 else emit.mul(down, tiles)
+        tile = row = 0  # where a part starts
+        for size, times in parts:
 
-        def rows(row: Index, _: list[ir.Value]) -> list[ir.Value]:
-            self._tile(Tile(batch, row, column, mr, chunks), columns, start)
-            return []
+            def one(position: Index, _: list[ir.Value], size: int = size) -> list[ir.Value]:
+                self._tile(Tile(batch, position, column, size, chunks), columns, start)
+                return []
 
-        emit.for_loop(first, full if groups == 1 else emit.minimum(emit.add(first, mc), full), mr, [], rows)
-        if m % mr:
-            is_last = True if groups == 1 else emit.equal(down, groups - 1)
-            emit.when(is_last, lambda: self._tile(Tile(batch, full, column, m - full, chunks), columns, start))
+            lower: Index = emit.maximum(first, tile) if tile else first
+            upper = tile + times if groups == 1 else emit.minimum(emit.add(first, tiles), tile + times)
+            lower, upper = (emit.add(emit.mul(bound, size), row - tile * size) for bound in (lower, upper))
+            emit.for_loop(lower, upper, size, [], one)
+            tile, row = tile + times, row + size * times
 
     def _columns(self, batch: tuple[Index, ...], column: Index, width: int, start: Index) -> Columns:
         """A panel of the right operand; where its rows are no vectors in memory, they are made here."""
@@ -235,9 +245,7 @@ class _Emitter:
         lead = emit.dot(batch, rhs.lead)
         if self.packed:
             place = emit.add(lead, emit.add(emit.mul(column, k), emit.mul(start, nr)))
-            # While the rows of a panel go by, the next one comes from memory; without rows there is no time for it.
-            ahead = emit.add(place, k * nr) if self.product.m > _MANY_ROWS * self.numbers["mr"] else None
-            return Columns(self.rhs, place, nr, True, ahead)
+            return Columns(self.rhs, place, nr, True, self._ahead(place), nr)
         place = emit.add(emit.mul(column, rhs.column), emit.mul(start, rhs.row))
         place = emit.add(emit.add(lead, place), rhs.offset)
         if self.panel is None:
@@ -261,6 +269,13 @@ class _Emitter:
         sums = reduce_products(tile, range(tile.rows), sums, self._steps(start), rows, columns, arithmetic)
         self.result.end(tile, sums, True if whole else emit.equal(start, product.k - _rest(product.k, kc)))
 
+    def _ahead(self, place: Index) -> Index | None:
+        """The same part of the next panel."""
+        if not self.numbers["ahead"] or not self.packed:
+            return None
+        panel = self.product.k * self.numbers["nr"]
+        return emit.minimum(emit.add(place, panel), self.rhs.type.shape[0] - panel)  # pyright: ignore[reportAttributeAccessIssue]
+
 
 def _rest(total: int, part: int) -> int:
     """How long the last part is."""
@@ -275,9 +290,8 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
         )
     result = Result.of(kernel, buffers, product.bias, product.axes)
     lhs, rhs = (emit.flat(buffers[matrix.value]) for matrix in (product.lhs, product.rhs))
-    packed = kernel.root.pack is not None
-    turned = not packed and product.rhs.column != 1 and product.n > 1
-    emitter = _Emitter(product, parameters, result, lhs, rhs, packed, turned)
+    turned = kernel.pack is None and product.rhs.column != 1 and product.n > 1
+    emitter = _Emitter(product, parameters, result, lhs, rhs, kernel.pack is not None, turned)
     columns, rows = parameters["panels"] * parameters["nr"], parameters["tiles"] * parameters["mr"]
     trips = [-(-product.n // columns), -(-product.m // rows)]
     emit.forall([*product.batch, *trips], emitter.task)
@@ -285,7 +299,7 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
 
 TEMPLATE = Template(
     "matmul",
-    ("lanes", "fma", "dot", "mr", "nr", "kc", "tiles", "panels"),
+    ("lanes", "fma", "dot", "mr", "nr", "kc", "tiles", "panels", "ahead"),
     _matches,
     no_rival,
     _parameters,

@@ -15,10 +15,17 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for bench and e2e
 
-from bench import amp, kernels, networks, npu, processes
+from bench import amp, kernels, networks, npu, processes, rows
 from bench.figure import Figure
 
-SECTIONS = (*processes.SECTIONS, *kernels.SECTIONS, *networks.SECTIONS, *amp.SECTIONS, *npu.SECTIONS)
+SECTIONS = (
+    *processes.SECTIONS,
+    *kernels.SECTIONS,
+    *networks.SECTIONS,
+    *amp.SECTIONS,
+    *npu.SECTIONS,
+    *rows.SECTIONS,
+)
 
 
 def main() -> int:
@@ -51,6 +58,8 @@ def _measure(sections: Sequence[str], quick: bool) -> Iterator[Figure]:
         yield from amp.measure()
     if set(sections) & set(npu.SECTIONS):
         yield from npu.measure()
+    if set(sections) & set(rows.SECTIONS):
+        yield from rows.measure()
 
 
 if __name__ == "__main__":

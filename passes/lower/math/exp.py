@@ -35,13 +35,13 @@ def exp(x: ir.Value, build: FloatBuilder) -> ir.Value:
 
 
 def exp_up_to_one(x: ir.Value, build: FloatBuilder) -> ir.Value:
-    """e^x for x <= 0 to 1.02 ULP, but 0 where it is less than 0.71 * 2^-126; NaN of NaN.
+    """e^x for x <= 0 to 0.9 ULP, but 0 where it is less than 0.71 * 2^-126; NaN of NaN.
 
-    As `exp`, without what only large results and the smallest denormals need.
+    As `exp`, without what only large results and the smallest denormals need, and by Horner's rule to the end.
     """
     sum_, r = _reduce(build.at_least(x, _TINY), _BIAS, build)
     power = build.from_bits(arith.shli(build.to_bits(sum_), build.bits_constant(23)))
-    return arith.mulf(arith.addf(_exp_minus_one_near_zero(r, _EXP, build), build.constant(1.0)), power)
+    return arith.mulf(build.polynomial(r, (1.0, 1.0, *_EXP)), power)
 
 
 def exp_minus_one(x: ir.Value, build: FloatBuilder) -> ir.Value:

@@ -10,8 +10,6 @@
 // ROUTE: @matmul_div_add_softmax_plus1_0({{.*}}) -> tensor<1x6x2x8xf32>
 // ROUTE-SAME: ai.ops = ["ai.transpose", "ai.transpose", "ai.matmul", "ai.div", "ai.add", "ai.softmax", "ai.transpose", "ai.matmul", "ai.transpose"]
 // ROUTE-SAME: ai.template = {{{.*}}name = "attention"
-// ROUTE: @softmax_1
-// ROUTE-SAME: ai.route = "structured"
 // ROUTE: @matmul_2
 // ROUTE-SAME: ai.template = {{{.*}}name = "matmul"
 module attributes {ai.level = "graph", ai.net = "net"} {
