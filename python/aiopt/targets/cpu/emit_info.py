@@ -17,7 +17,7 @@ from aiopt.passes.unit import Unit
 from aiopt.support.errors import CompileError
 from aiopt.targets.cpu.name_symbols import PREFIX
 
-ABI_VERSION = 2  # AIOPT_ABI_VERSION of aiopt.h
+ABI_VERSION = 3  # AIOPT_ABI_VERSION of aiopt.h
 # enum aiopt_dtype of aiopt.h by MLIR element type
 DTYPES = {
     "i1": 0,
