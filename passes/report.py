@@ -12,7 +12,9 @@ from aiopt.dialects.ext import operations
 from aiopt.passes.base import functions
 from aiopt.passes.lower.allocate_scratch import buffer_bytes
 from aiopt.passes.rewrite import WHY
+from aiopt.passes.spec.base import REGION, SERIAL
 
+_OF_CALL = {"why": WHY, "region": REGION}
 _SIZES = ("arena_bytes", "arena_lower_bound_bytes", "temporaries_bytes", "weights_bytes")
 
 
@@ -30,7 +32,8 @@ def amp(module: ir.Module, remarks: Sequence[str]) -> dict[str, Any]:
 
 
 def kernels(module: ir.Module) -> list[dict[str, Any]]:
-    """One entry per call of @main: the kernel, its ops, ONNX nodes, flops, bytes, bytes of its result, and launches.
+    """One entry per call of @main: the kernel, its ops, ONNX nodes, flops, bytes, bytes of its result, launches, and
+    how it runs: an estimate of its nanoseconds on one core, whether it is serial, and its region (ai-plan-threads).
 
     A call is one launch; where a kernel writes an intermediate as large as its result to the arena and reads it back,
     each of its loop nests is one.
@@ -46,9 +49,10 @@ def kernels(module: ir.Module) -> list[dict[str, Any]]:
 
 
 def of_call(call: func.CallOp) -> dict[str, Any]:
-    """What a call of a kernel says, at any level: the kernel, ONNX nodes, and why its target is not a preferred one."""
-    why = {"why": call.attributes[WHY].value} if WHY in call.attributes else {}
-    return {"kernel": call.callee.value, "nodes": _strings(call, "ai.nodes"), **why}
+    """What a call of a kernel says, at any level: the kernel, ONNX nodes, why its target is not a preferred one, and
+    the region of calls that run at the same time."""
+    more = {key: call.attributes[name].value for key, name in _OF_CALL.items() if name in call.attributes}
+    return {"kernel": call.callee.value, "nodes": _strings(call, "ai.nodes"), **more}
 
 
 def of_kernel(kernel: func.FuncOp) -> dict[str, Any]:
@@ -65,7 +69,9 @@ def _describe(kernel: func.FuncOp) -> dict[str, Any]:
     scratch = kernel.type.inputs[len(kernel.type.inputs) - _scratch(kernel) :]
     full_size = any(buffer_bytes(kind) >= buffer_bytes(result) for kind in scratch)
     launches = max(1, len(nests)) if full_size else 1
-    return {**of_kernel(kernel), "result_bytes": buffer_bytes(result), "launches": launches}
+    facts = {"nanoseconds": kernel.attributes["ai.nanoseconds"].value} if "ai.nanoseconds" in kernel.attributes else {}
+    facts["serial"] = SERIAL in kernel.attributes
+    return {**of_kernel(kernel), **facts, "result_bytes": buffer_bytes(result), "launches": launches}
 
 
 def _scratch(kernel: func.FuncOp) -> int:

@@ -15,6 +15,9 @@ from aiopt.passes.walk import find_op, ops_named
 from aiopt.support.errors import SpecError
 from aiopt.support.types import ELEMENTS, storage_element
 
+SERIAL = "ai.serial"  # on a kernel: it runs on one thread
+REGION = "ai.region"  # on calls in @main: those of one number run at the same time
+
 _STORED = frozenset(map(storage_element, ELEMENTS))
 
 
@@ -101,7 +104,7 @@ def check_kernel_attributes(level: Level, kernel: func.FuncOp) -> None:
     attributes, name = kernel.attributes, kernel.name.value
     if not _is_strings(attributes.get("ai.ops")):
         raise refuse(level, kernel, f"@{name} with ai.ops = {attributes['ai.ops']}: names of ops")
-    for key in ("ai.flops", "ai.bytes", "ai.scratch"):
+    for key in ("ai.flops", "ai.bytes", "ai.scratch", "ai.nanoseconds"):
         value = attributes.get(key)
         if value is not None and not (isinstance(value, ir.IntegerAttr) and value.value >= 0):
             raise refuse(level, kernel, f"@{name} with {key} = {value}: a number, not below 0")

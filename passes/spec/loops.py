@@ -15,6 +15,7 @@ from aiopt.passes.spec.base import (
 )
 from aiopt.passes.spec.interface import check_interface
 from aiopt.passes.spec.plan import check_casts, check_plan, is_planned
+from aiopt.passes.spec.regions import check_regions
 from aiopt.passes.walk import find_op
 
 _MAIN = frozenset({"arith.constant", "memref.view", "memref.reinterpret_cast", "func.call", "func.return"})
@@ -52,6 +53,7 @@ def _check_main(module: ir.Module, main: func.FuncOp) -> None:
     check_casts(Level.LOOPS, main)
     require_written(Level.LOOPS, main)
     check_interface(Level.LOOPS, module, main)
+    check_regions(Level.LOOPS, module, main)
     if is_planned(module):
         check_plan(Level.LOOPS, module, main)
 

@@ -70,11 +70,12 @@ def rows(report: Mapping[str, Any], profile: Sequence[tuple[str, float]], machin
     """The kernel calls of a profile, in order; what has no entry in the report is a node that is not compiled."""
     kernels = {entry["kernel"]: entry for entry in report.get("kernels", [])}
     for name, seconds in profile:
-        entry = kernels.get(name, {})
-        flops, moved = entry.get("flops", 0), entry.get("bytes", 0)
+        entries = [kernels[part] for part in name.split("|") if part in kernels]  # of a region: all its kernels
+        flops, moved = (sum(entry.get(key, 0) for entry in entries) for key in ("flops", "bytes"))
         least, bound = machine.bound(flops, moved)
         share = least / seconds if seconds > 0 else 0.0
-        yield Row(name, "+".join(entry.get("ops", [])), seconds, flops, moved, share, bound if entry else "host")
+        ops = "|".join("+".join(entry.get("ops", [])) for entry in entries)
+        yield Row(name, ops, seconds, flops, moved, share, bound if entries else "host")
 
 
 def table(found: Sequence[Row]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,6 +17,7 @@ from aiopt.passes.spec.plan import SIZES, is_planned, plan_sizes
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import CompileError
 from aiopt.targets.cpu.name_symbols import PREFIX
+from aiopt.targets.cpu.run_side_by_side import KERNELS
 
 ABI_VERSION = 3  # AIOPT_ABI_VERSION of aiopt.h
 # enum aiopt_dtype of aiopt.h by MLIR element type
@@ -60,7 +62,8 @@ class EmitInfo(Pass):
         net = net_name(unit.module)
         check_interface(Level.CPU, unit.module, main)
         inputs, outputs = read_signature(main)
-        launches = [op.callee.value.removeprefix(PREFIX) for op in operations(main) if isinstance(op, func.CallOp)]
+        regions = {f.name.value: f.attributes[KERNELS] for f in functions(unit.module) if KERNELS in f.attributes}
+        launches = [_launch(op.callee.value, regions) for op in operations(main) if isinstance(op, func.CallOp)]
         text = [
             *_tensors(f"aiopt_{net}_inputs", inputs),
             *_tensors(f"aiopt_{net}_outputs", outputs),
@@ -71,6 +74,13 @@ class EmitInfo(Pass):
         constants = ir.Module.parse("\n".join(text))
         for op in list(constants.body.operations):
             unit.module.body.append(op.operation.clone())
+
+
+def _launch(callee: str, regions: Mapping[str, ir.Attribute]) -> str:
+    """The kernel a call of @main launches; those of a region with `|` between."""
+    if callee in regions:
+        return "|".join(ir.StringAttr(name).value for name in ir.ArrayAttr(regions[callee]))
+    return callee.removeprefix(PREFIX)
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,9 @@ def split_kernels(module: ir.Module) -> list[Part]:
     symbols = {ir.StringAttr(op.attributes["sym_name"]).value: op for op in module.body.operations}
     net = net_name(module)
     prefix = f"aiopt_{net}_"
-    main = symbols[f"{prefix}main"]
-    kernels = [name for name in dict.fromkeys(_references(main)) if _is_kernel(symbols[name], prefix)]
+    entry = _reachable([f"{prefix}main"], symbols, stop={name for name in symbols if not name.startswith(prefix)})
+    referenced = dict.fromkeys(name for function in entry for name in _references(symbols[function]))
+    kernels = [name for name in referenced if name in entry and _is_kernel(symbols[name], prefix)]
     with module.context, ir.Location.unknown():
         inside: set[str] = set()
         parts = []

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from aiopt.dialects import ext
 from aiopt.passes.lower.plan_memory import pack_weights
-from aiopt.passes.pipelines import KernelsPipeline
+from aiopt.passes.pipelines import KernelsPipeline, LoopsPipeline
 from aiopt.passes.spec.base import Level
 from aiopt.passes.spec.interface import net_name
 from aiopt.passes.unit import Unit
@@ -44,7 +44,7 @@ class CpuTarget(Target, Device):
         return [
             Stage("graph", Level.GRAPH, Level.KERNELS, str(KernelsPipeline(amp=amp))),
             Stage("tensor", Level.KERNELS, Level.TENSOR, tensor_pipeline(self._record)),
-            Stage("loops", Level.TENSOR, Level.LOOPS, "ai-loops-pipeline"),
+            Stage("loops", Level.TENSOR, Level.LOOPS, str(LoopsPipeline(cores=self._record.cores))),
             Stage("llvm", Level.LOOPS, Level.LLVM, lower_pipeline(self._record)),
         ]
 
