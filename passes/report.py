@@ -13,6 +13,7 @@ from aiopt.passes.base import functions
 from aiopt.passes.lower.allocate_scratch import buffer_bytes
 from aiopt.passes.rewrite import WHY
 from aiopt.passes.spec.base import REGION, SERIAL
+from aiopt.passes.templates.base import LIBRARY_ROUTE
 
 _OF_CALL = {"why": WHY, "region": REGION}
 _SIZES = ("arena_bytes", "arena_lower_bound_bytes", "temporaries_bytes", "weights_bytes")
@@ -56,11 +57,14 @@ def of_call(call: func.CallOp) -> dict[str, Any]:
 
 
 def of_kernel(kernel: func.FuncOp) -> dict[str, Any]:
-    """What a kernel says of itself, at any level: its ops, flops and bytes."""
+    """What a kernel says of itself, at any level: its ops, flops, bytes, and the route it takes."""
     numbers = {
         key: kernel.attributes[f"ai.{key}"].value for key in ("flops", "bytes") if f"ai.{key}" in kernel.attributes
     }
-    return {"ops": _strings(kernel, "ai.ops"), **numbers}
+    route = {"route": kernel.attributes["ai.route"].value} if "ai.route" in kernel.attributes else {}
+    if route.get("route") == LIBRARY_ROUTE:
+        route["library"] = ir.DictAttr(kernel.attributes["ai.template"])["name"].value
+    return {"ops": _strings(kernel, "ai.ops"), **numbers, **route}
 
 
 def _describe(kernel: func.FuncOp) -> dict[str, Any]:

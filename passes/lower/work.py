@@ -7,7 +7,7 @@ import math
 from mlir import ir
 from mlir.dialects import func, scf
 
-from aiopt.passes.templates.registry import ROUTE, TEMPLATE_ROUTE
+from aiopt.passes.templates.registry import has_emitted_loops
 
 # One core of the last ten years, fast: what takes longer than the estimate may be split too late, never too early.
 _TEMPLATE_FLOPS_PER_NS, _FLOPS_PER_NS, _BYTES_PER_NS = 60, 10, 60
@@ -17,8 +17,7 @@ _UNKNOWN_TRIPS = 8
 def nanoseconds(kernel: func.FuncOp) -> int:
     """On one core, with all buffers in its caches: from `ai.flops` and `ai.bytes`, else from its loops and buffers."""
     attributes = kernel.attributes
-    is_template = ROUTE in attributes and ir.StringAttr(attributes[ROUTE]).value == TEMPLATE_ROUTE
-    rate = _TEMPLATE_FLOPS_PER_NS if is_template else _FLOPS_PER_NS
+    rate = _TEMPLATE_FLOPS_PER_NS if has_emitted_loops(kernel) else _FLOPS_PER_NS
     flops = attributes["ai.flops"].value if "ai.flops" in attributes else scalar_operations(kernel.entry_block)
     moved = attributes["ai.bytes"].value if "ai.bytes" in attributes else sum(map(_bytes, kernel.type.inputs))
     return flops // rate + moved // _BYTES_PER_NS

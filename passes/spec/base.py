@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -16,6 +16,7 @@ from aiopt.support.errors import SpecError
 from aiopt.support.types import ELEMENTS, storage_element
 
 SERIAL = "ai.serial"  # on a kernel: it runs on one thread
+LIBRARY = "ai.library"  # on a function without a body: the library that has it
 REGION = "ai.region"  # on calls in @main: those of one number run at the same time
 
 _STORED = frozenset(map(storage_element, ELEMENTS))
@@ -80,23 +81,32 @@ def require_dense_constants(level: Level, function: func.FuncOp, equal: bool = F
 def require_functions(level: Level, module: ir.Module, others: frozenset[str] = frozenset()) -> dict[str, func.FuncOp]:
     """The functions by name; beside them the module has ops called one of `others` only. Raises SpecError.
 
-    All have a body, and none calls @main.
+    All have a body, but for those of libraries, which are not among them, and none calls @main.
     """
     functions: dict[str, func.FuncOp] = {}
     for op in module.body.operations:
+        if isinstance(op, func.FuncOp) and op.is_external and LIBRARY in op.attributes:
+            continue
         if isinstance(op, func.FuncOp):
             functions[op.name.value] = op
             if op.is_external:
                 raise refuse(level, op, f"@{op.name.value} without a body")
         elif op.operation.name not in others:
             raise refuse(level, op, "beside functions")
-    # Those of @main are enough: no level lets another function call any.
+    # Those of @main are enough: other functions call libraries only (require_library_calls).
     for call in ops_named(functions["main"], "func.call") if "main" in functions else ():
         if ir.FlatSymbolRefAttr(call.attributes["callee"]).value == "main":
             raise refuse(level, call, "of @main")
         if not _is_strings(call.attributes.get("ai.nodes")):
             raise refuse(level, call, f"with ai.nodes = {call.attributes['ai.nodes']}: names of nodes")
     return functions
+
+
+def require_library_calls(level: Level, kernel: func.FuncOp, functions: Mapping[str, func.FuncOp]) -> None:
+    """The kernel calls functions of libraries only. functions: those of the module. Raises SpecError."""
+    for call in ops_named(kernel, "func.call"):
+        if ir.FlatSymbolRefAttr(call.attributes["callee"]).value in functions:
+            raise refuse(level, call, f"in @{kernel.name.value}: kernels call functions of libraries only")
 
 
 def check_kernel_attributes(level: Level, kernel: func.FuncOp) -> None:

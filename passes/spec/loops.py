@@ -10,6 +10,7 @@ from aiopt.passes.spec.base import (
     refuse,
     require_buffers,
     require_functions,
+    require_library_calls,
     require_ops,
     require_written,
 )
@@ -24,7 +25,8 @@ _ALLOCATING = frozenset({"memref.alloc", "memref.dealloc", "memref.copy"})
 
 
 def _check(module: ir.Module) -> None:
-    for name, function in require_functions(Level.LOOPS, module, frozenset({"memref.global"})).items():
+    functions = require_functions(Level.LOOPS, module, frozenset({"memref.global"}))
+    for name, function in functions.items():
         if function.type.results:
             raise refuse(Level.LOOPS, function, f"@{name} with results: destinations are arguments")
         require_buffers(Level.LOOPS, function)
@@ -33,6 +35,7 @@ def _check(module: ir.Module) -> None:
             _check_main(module, function)
         else:
             _check_ops(name, function)
+            require_library_calls(Level.LOOPS, function, functions)
             check_kernel_attributes(Level.LOOPS, function)
 
 
@@ -46,7 +49,7 @@ def _check_ops(name: str, kernel: func.FuncOp) -> None:
 def _is_refused(name: str) -> bool:
     if name in _ALLOCATING:
         return True
-    return name != "func.return" and name.partition(".")[0] not in _KERNEL_DIALECTS
+    return name not in ("func.return", "func.call") and name.partition(".")[0] not in _KERNEL_DIALECTS
 
 
 def _check_main(module: ir.Module, main: func.FuncOp) -> None:

@@ -9,6 +9,7 @@ from mlir import ir
 
 from aiopt.passes.templates.kernel import Contraction
 
+TEMPLATE_ROUTE, LIBRARY_ROUTE, STRUCTURED_ROUTE = "template", "library", "structured"  # values of `ai.route`
 Parameters = dict[str, int]
 Buffers = Mapping[ir.Value, ir.Value]  # arguments and result of the kernel on tensors -> memrefs of the one on buffers
 
@@ -19,6 +20,7 @@ class Facts:
 
     fma: it multiplies and adds in one instruction. dot: it sums pairs of bf16 products in one.
     winograd: which sizes of tiles Winograd's algorithm may compute, whose error grows with them.
+    library: the library that is to compute what it can; empty: none.
     """
 
     vector_bits: int
@@ -28,6 +30,7 @@ class Facts:
     fma: bool
     dot: bool = False
     winograd: tuple[int, ...] = ()
+    library: str = ""
 
     @property
     def lanes(self) -> int:
@@ -46,6 +49,7 @@ class Template:
     parameters: the numbers it would emit the kernel with on a machine.
     ranges: the legal values of each number that a tuner may vary, independent of the others.
     emit: builds the kernel's loops at the current insertion point, from its arguments to its result's buffer.
+    route: of its kernels. The weights of those of the route "library" are not packed.
     """
 
     name: str
@@ -55,6 +59,7 @@ class Template:
     parameters: Callable[[Contraction, Facts], Parameters]
     ranges: Callable[[Contraction, Facts], dict[str, Sequence[int]]]
     emit: Callable[[Contraction, Parameters, Buffers], None]
+    route: str = TEMPLATE_ROUTE
 
 
 def no_rival(kernel: Contraction, facts: Facts) -> float:

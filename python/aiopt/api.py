@@ -34,6 +34,7 @@ def compile(
     *,
     target: str = "cpu",
     machine: str | None = None,
+    cpu_library: str | None = None,
     threads: int = 1,
     shapes: Shapes | None = None,
     amp: str = NO_AMP,
@@ -46,6 +47,8 @@ def compile(
     model: a path or bytes of an ONNX file, a path of MLIR text or bytecode at any level, a ModelProto or a Module.
     target: "cpu", or names in order of preference: with "npu,cpu", an NPU runs what it can and the CPU the rest, which
     `report()["kernels"]` shows. machine: the NPU, the name of a preset (edge16, mid32) or a file *.toml (docs/npu.md).
+    cpu_library: "openblas" or "onednn": send matrix products and pointwise convolutions of f32 to a library of another
+    package (ADR 030), which must then be there where the net is loaded. `report()["kernels"]` shows the route of each.
     shapes: the full shape of each input whose dimensions the model leaves open, by name. Without any, such a model
     becomes a SpecializingNet: it is compiled at the first call of each shape, and the nets of the last `keep` shapes
     are kept.
@@ -60,7 +63,11 @@ def compile(
     them.
     Raises AioptError (ModelError, UnsupportedError, InputError, OptionError, CompileError) in one line.
     """
-    choice = TargetChoice(checks.text("target", target), None if machine is None else checks.text("machine", machine))
+    choice = TargetChoice(
+        checks.text("target", target),
+        None if machine is None else checks.text("machine", machine),
+        None if cpu_library is None else checks.text("cpu_library", cpu_library),
+    )
     checks.whole_number("threads", threads, 1, MOST_THREADS)
     checks.whole_number("keep", keep, 1)
     checks.mapping("shapes", shapes or {})
@@ -109,7 +116,7 @@ def compile_static(
     """`compile` for one set of shapes: InputError if any is missing."""
     key = None
     if cache and source.is_whole and source.digest and options.cache_wanted():
-        facts = [*precision.facts(), *_machine_facts(target)]
+        facts = [*precision.facts(), *_machine_facts(target), target.library]
         key = cache_key(source.digest, source.name, target.names, shapes, facts)
     kernels = KernelCache.default() if cache and options.cache_wanted() else KernelCache()
     if key is None:
@@ -164,6 +171,7 @@ def _compile(
         source.model,
         target=target.names,
         machine=target.machine,
+        cpu_library=target.library,
         threads=threads,
         shapes=shapes,
         amp=precision.amp,

@@ -42,6 +42,7 @@ def compile(
     *,
     target: str = "cpu",
     machine: str | None = None,
+    cpu_library: str | None = None,
     threads: int = 1,
     shapes: Shapes | None = None,
     amp: str = "none",
@@ -52,7 +53,7 @@ def compile(
     """Compile a model into a callable net, whatever the cache has (aiopt.compile looks there first).
 
     model: a path or bytes of an ONNX file, a path of MLIR text or bytecode at any level, a ModelProto or a Module.
-    target, machine: see aiopt.compile.
+    target, machine, cpu_library: see aiopt.compile.
     shapes: the full shape of each input whose dimensions the model leaves open, by name.
     amp, calibration: the type for ai-amp (bf16 or f16), and inputs it may run the net on.
     facts: more for the report.
@@ -60,7 +61,7 @@ def compile(
     Raises AioptError (ModelError, UnsupportedError, InputError, OptionError, CompileError) in one line.
     """
     whole_number("threads", threads, 1, MOST_THREADS)
-    chosen = find_target(target, machine)
+    chosen = find_target(target, machine, cpu_library)
     clock = _Clock()
     finish = partial(
         _finish, target=chosen, threads=threads, amp=amp, facts=facts, kernels=kernel_cache or KernelCache()

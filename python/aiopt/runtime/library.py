@@ -140,6 +140,8 @@ def library() -> ctypes.CDLL:
     opened.aiopt_object_symbol.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
     opened.aiopt_object_unload.restype = None
     opened.aiopt_object_unload.argtypes = [ctypes.c_void_p]
+    opened.aiopt_library_open.restype = ctypes.c_int32
+    opened.aiopt_library_open.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]
     opened.aiopt_set_affinity.restype = ctypes.c_int32
     opened.aiopt_set_affinity.argtypes = [ctypes.c_int32, ctypes.POINTER(ctypes.c_int32), ctypes.c_int32]
     opened.aiopt_cpu_count.restype = ctypes.c_int32

@@ -74,17 +74,20 @@ def split_assignment(option: str, text: str, example: str) -> tuple[str, str]:
 
 
 def add_target_options(parser: Parser) -> None:
-    """--target and --machine (see aiopt.compile)."""
+    """--target, --machine and --cpu-library (see aiopt.compile)."""
     parser.add_argument("--target", metavar="NAMES", help="targets in order of preference, as npu,cpu (default: cpu)")
     parser.add_argument("--machine", metavar="NAME", help="the NPU to compile for: edge16, mid32 or a file .toml")
 
+    parser.add_argument("--cpu-library", metavar="NAME", help="send matrix products to a library: openblas or onednn")
+
 
 def target_choice(given: argparse.Namespace) -> TargetChoice:
-    """What --target and --machine say."""
-    return TargetChoice(TargetChoice.names if given.target is None else given.target, given.machine)
+    """What --target, --machine and --cpu-library say."""
+    names = TargetChoice.names if given.target is None else given.target
+    return TargetChoice(names, given.machine, given.cpu_library)
 
 
 def reject_target(given: argparse.Namespace) -> None:
     """Raise OptionError if a target is given for a net that was compiled for one."""
-    if given.target is not None or given.machine is not None:
-        raise OptionError("--target and --machine take the model; a compiled net is for its target")
+    if (given.target, given.machine, given.cpu_library) != (None, None, None):
+        raise OptionError("--target, --machine and --cpu-library take the model; a compiled net is for its target")

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class TargetChoice:
-    """What a user wants a net compiled for: names of targets in order of preference, and a machine of theirs."""
+    """What a user wants a net compiled for: names of targets in order of preference, a machine of theirs, a library."""
 
     names: str = "cpu"  # "npu,cpu"
     machine: str | None = None  # a preset or a file *.toml
+    library: str | None = None  # "openblas": what the CPU's matrix products are sent to
 
 
 @dataclass(frozen=True)

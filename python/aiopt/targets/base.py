@@ -39,9 +39,14 @@ class Device(ABC):
 
     name: str
     has_machines: ClassVar[bool] = False  # true if `choose_machine` says which one
+    takes_libraries: ClassVar[bool] = False  # true if `choose_library` sends kernels to one
 
     def choose_machine(self, machine: str | None) -> Self:
         """The same for one of its machines. Raises OptionError if there is no such machine, or none is given."""
+        return self
+
+    def choose_library(self, library: str) -> Self:
+        """The same with products sent to a library. Raises OptionError if it is not known or not installed."""
         return self
 
     @abstractmethod

@@ -42,11 +42,11 @@ def _targets(others: tuple[ModuleType, ...]) -> dict[str, Device]:
     return found
 
 
-def find_target(names: str, machine: str | None = None) -> Target:
+def find_target(names: str, machine: str | None = None, library: str | None = None) -> Target:
     """The target of this name, or that of several: names in order of preference ("npu,cpu").
 
-    machine: the one to compile for, where a target has several. Raises OptionError if there is no such target or
-    machine, or they do not go together.
+    machine: the one to compile for, where a target has several. library: see ai-select-route. Raises OptionError if
+    there is no such target, machine or library, or they do not go together.
     """
     order = names.split(",")
     for name in order:
@@ -60,6 +60,10 @@ def find_target(names: str, machine: str | None = None) -> Target:
     if machine is not None and not takes:
         raise OptionError(f"target {names} takes no machine, but was given '{machine}'")
     devices = [device.choose_machine(machine) if device in takes else device for device in chosen]
+    if library is not None:
+        if not any(device.takes_libraries for device in devices):
+            raise OptionError(f"target {names} takes no CPU library, but was given '{library}'")
+        devices = [device.choose_library(library) if device.takes_libraries else device for device in devices]
     if len(devices) == 1 and isinstance(devices[0], Target):
         return devices[0]
     return PartedTarget(devices)

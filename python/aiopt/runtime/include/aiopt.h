@@ -146,6 +146,19 @@ AIOPT_API void aiopt_object_unload(aiopt_object *object);
 /* One of the features of `cpu_features` this CPU does not have, or NULL; for the error message. */
 AIOPT_API const char *aiopt_missing_cpu_feature(const char *cpu_features);
 
+/* Lets nets call a library, "openblas" or "onednn", from its shared object. Those that do have the feature
+ * "library-openblas" or "library-onednn", which is missing until then. The library computes on the thread that calls it.
+ * Returns AIOPT_ERROR_OBJECT with one line in `error` (as aiopt_object_load) if it cannot be opened,
+ * AIOPT_ERROR_ARGUMENT for another name. */
+AIOPT_API int32_t aiopt_library_open(const char *name, const char *path, char *error, size_t error_bytes);
+
+/* What such nets call: c [m, n] = a [m, k] * b, f32, dense, row-major; b is [k, n], or [n, k] if columns_first. a, b and
+ * c are addresses. */
+AIOPT_API void aiopt_openblas_sgemm(int64_t a, int64_t b, int64_t c, int64_t m, int64_t n, int64_t k,
+                                    int64_t columns_first);
+AIOPT_API void aiopt_onednn_sgemm(int64_t a, int64_t b, int64_t c, int64_t m, int64_t n, int64_t k,
+                                  int64_t columns_first);
+
 /* AIOPT_ABI_VERSION of the runtime. */
 AIOPT_API int32_t aiopt_abi_version(void);
 

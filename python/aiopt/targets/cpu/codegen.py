@@ -13,7 +13,7 @@ from mlir.dialects import llvm
 
 from aiopt.passes import spec
 from aiopt.passes.spec.base import Level
-from aiopt.passes.templates.select_route import SelectRoute
+from aiopt.passes.templates.select_route import NO_LIBRARY, SelectRoute
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import CompileError
 from aiopt.support.installed import wheel_identity
@@ -26,8 +26,11 @@ from aiopt.targets.cpu.split import Part, split_kernels
 from aiopt.targets.cpu.symbols import rename_symbols
 
 
-def tensor_pipeline(record: TargetRecord) -> str:
-    """The pipeline text that takes KERNELS to TENSOR: templates where they cover a kernel, linalg elsewhere."""
+def tensor_pipeline(record: TargetRecord, library: str = NO_LIBRARY) -> str:
+    """The pipeline text that takes KERNELS to TENSOR: templates where they cover a kernel, linalg elsewhere.
+
+    library: see ai-select-route.
+    """
     many = record.triple.startswith("aarch64") or "avx512vl" in record.features
     select = SelectRoute(
         vector_bits=record.vector_bits,
@@ -36,6 +39,7 @@ def tensor_pipeline(record: TargetRecord) -> str:
         cores=record.cores,
         fma=_has_fma(record),
         dot="avx512bf16" in record.features,
+        library=library,
     )
     return f"{select},ai-pack-weights,convert-ai-to-linalg"
 

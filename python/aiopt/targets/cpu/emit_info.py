@@ -11,10 +11,11 @@ from mlir.dialects import func
 
 from aiopt.dialects.ext import operations
 from aiopt.passes.base import Pass, functions
-from aiopt.passes.spec.base import Level
+from aiopt.passes.spec.base import LIBRARY, Level
 from aiopt.passes.spec.interface import check_interface, net_name
 from aiopt.passes.spec.plan import SIZES, is_planned, plan_sizes
 from aiopt.passes.unit import Unit
+from aiopt.runtime.cpu_library import LIBRARY_FEATURE
 from aiopt.support.errors import CompileError
 from aiopt.targets.cpu.name_symbols import PREFIX
 from aiopt.targets.cpu.run_side_by_side import KERNELS
@@ -45,8 +46,9 @@ class EmitInfo(Pass):
     """Before: @main with named arguments and the module attributes of a memory plan.
     After: the same and constants of the llvm dialect that make up `aiopt_<net>_info` (aiopt.h).
 
-    `features` is what the code needs of the CPU, comma separated, spelled as LLVM does. The element type of a tensor
-    is that of its memref, or the argument's attribute `ai.element`: bool and unsigned integers are signless in memory.
+    `features` is what the code needs of the CPU, comma separated, spelled as LLVM does; the libraries it calls are
+    added (`library-openblas`). The element type of a tensor is that of its memref, or the argument's attribute
+    `ai.element`: bool and unsigned integers are signless in memory.
     """
 
     name: ClassVar[str] = "cpu-emit-info"
@@ -67,13 +69,19 @@ class EmitInfo(Pass):
         text = [
             *_tensors(f"aiopt_{net}_inputs", inputs),
             *_tensors(f"aiopt_{net}_outputs", outputs),
-            _string(f"aiopt_{net}_features", self.features),
+            _string(f"aiopt_{net}_features", ",".join([*filter(None, [self.features]), *_libraries(unit.module)])),
             *_names(f"aiopt_{net}_launches", launches),
             _net_info(net, unit.module, len(inputs), len(outputs), len(launches)),
         ]
         constants = ir.Module.parse("\n".join(text))
         for op in list(constants.body.operations):
             unit.module.body.append(op.operation.clone())
+
+
+def _libraries(module: ir.Module) -> list[str]:
+    """Features that say which libraries have functions the net calls."""
+    found = [op for op in module.body.operations if isinstance(op, func.FuncOp) and LIBRARY in op.attributes]
+    return [f"{LIBRARY_FEATURE}{ir.StringAttr(op.attributes[LIBRARY]).value}" for op in found]
 
 
 def _launch(callee: str, regions: Mapping[str, ir.Attribute]) -> str:

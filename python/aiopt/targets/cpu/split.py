@@ -9,7 +9,7 @@ from mlir import ir
 from mlir.dialects import llvm
 
 from aiopt.passes.spec.interface import net_name
-from aiopt.passes.templates.registry import ROUTE, TEMPLATE_ROUTE
+from aiopt.passes.templates.registry import has_emitted_loops
 from aiopt.passes.walk import ops_named
 
 _SYMBOL_OPS = ("llvm.call", "llvm.mlir.addressof")
@@ -48,7 +48,7 @@ def split_kernels(module: ir.Module) -> list[Part]:
             names = _neutral_names(kernel, [name for name in needed if _is_defined(symbols[name])])
             part = _extract(needed, symbols, names, exported={kernel})
             renaming = {new: prefix + old if old == kernel else old for old, new in names.items()}
-            parts.append(Part(part, renaming, _has_template(symbols[kernel])))
+            parts.append(Part(part, renaming, has_emitted_loops(symbols[kernel])))
         rest = [name for name in symbols if name not in inside or name in kernels]
         rest = _reachable([name for name in rest if name not in kernels], symbols, stop=set(kernels))
         renamed = {kernel: prefix + kernel for kernel in kernels}
@@ -61,10 +61,6 @@ def _neutral_names(kernel: str, defined: list[str]) -> dict[str, str]:
     constants = [name for name in defined if name not in own]
     names = {name: "kernel" + name.removeprefix(kernel) for name in own}
     return names | {name: f"constant_{i}" for i, name in enumerate(constants)}
-
-
-def _has_template(kernel: ir.OpView) -> bool:
-    return ROUTE in kernel.attributes and ir.StringAttr(kernel.attributes[ROUTE]).value == TEMPLATE_ROUTE
 
 
 def _is_defined(op: ir.OpView) -> bool:
