@@ -63,7 +63,7 @@ def of_kernel(kernel: func.FuncOp) -> dict[str, Any]:
     }
     route = {"route": kernel.attributes["ai.route"].value} if "ai.route" in kernel.attributes else {}
     if route.get("route") == LIBRARY_ROUTE:
-        route["library"] = ir.DictAttr(kernel.attributes["ai.template"])["name"].value
+        route["library"] = ir.StringAttr(ir.DictAttr(kernel.attributes["ai.template"])["name"]).value
     return {"ops": _strings(kernel, "ai.ops"), **numbers, **route}
 
 

@@ -41,11 +41,11 @@ class PackWeights(Pass):
     def run(self, unit: Unit) -> bool:
         known, sites, changed = known_arguments(unit), calls(unit), False
         for function in functions(unit.module):
-            choice = read_choice(function)
-            name = function.name.value
-            kernel = read_contraction(function, known.get(name, frozenset())) if choice is not None else None
-            packs = choice is not None and choice[0].route == TEMPLATE_ROUTE
-            if packs and kernel is not None and kernel.packable and kernel.root.pack is None:
+            choice, name = read_choice(function), function.name.value
+            if choice is None or choice[0].route != TEMPLATE_ROUTE:
+                continue
+            kernel = read_contraction(function, known.get(name, frozenset()))
+            if kernel is not None and kernel.packable and kernel.root.pack is None:
                 _pack(function, kernel.root, choice[1], sites[name], unit)
                 changed = True
         return erase_dead(unit.module) > 0 or changed
