@@ -47,6 +47,11 @@ def cut(count: int, size: int) -> list[tuple[int, int]]:
     return [(part, times) for part, times in ((size, full), (rest, 1)) if part and times]
 
 
+def idle_part(tasks: int, cores: int) -> float:
+    """How much longer the last of some cores takes for equal tasks than if they were cut evenly: 0 for a multiple."""
+    return -(-tasks // cores) * cores / tasks - 1
+
+
 def choose_block(
     rows_of: Callable[[int], list[tuple[int, int]]],
     columns: int,

@@ -16,7 +16,7 @@ from aiopt.dialects import ai
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
-from aiopt.passes.templates.blocking import choose_block, cut, register_blocks
+from aiopt.passes.templates.blocking import choose_block, cut, idle_part, register_blocks
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Axes, Result, Tile, each_axis, folds
 from aiopt.passes.templates.kernel import Contraction, is_pointwise
@@ -30,6 +30,8 @@ _TASKS_PER_CORE = 4
 _PANEL_PART = 8
 # Steps of a panel whose columns are not packed: each reads a line from elsewhere, and more of them fall out of L1.
 _STRIDED_STEPS = 128
+# So much longer the last core may take than the others: task sizes are not equal to the last row anyway.
+_IDLE = 0.02
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
             tiles = -(-tiles // 2)
         else:
             panels = -(-panels // 2)
+    tiles = _even_tiles(product, mr, tiles, -(-product.n // (panels * nr)), facts.cores)
     return {
         "lanes": lanes,
         "fma": int(facts.fma),
@@ -147,6 +150,16 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
         "tiles": tiles,
         "panels": panels,
     }
+
+
+def _even_tiles(product: Product, mr: int, tiles: int, across: int, cores: int) -> int:
+    """Tiles of a task, fewer where that gives all cores as many tasks."""
+    others, total = prod(product.batch) * across, -(-product.m // mr)
+    down = -(-total // tiles)
+    if idle_part(others * down, cores) <= _IDLE:
+        return tiles
+    even = next(count for count in range(down, down + cores) if others * count % cores == 0)
+    return max(1, -(-total // even))
 
 
 def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:

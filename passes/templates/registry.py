@@ -70,7 +70,7 @@ def read_choice(function: func.FuncOp) -> tuple[Template, Parameters] | None:
         return None
     if CHOICE not in attributes:
         raise CompileError(
-            f"@{function.name.value} takes the route {ir.StringAttr(attributes[ROUTE]).value}, but has no {CHOICE}"
+            f"@{function.name.value} takes the {ir.StringAttr(attributes[ROUTE]).value} route, but has no {CHOICE}"
         )
     values = {item.name: item.attr for item in ir.DictAttr(attributes[CHOICE])}
     name = ir.StringAttr(values.pop("name")).value if "name" in values else ""
