@@ -16,9 +16,8 @@ from aiopt.passes.templates.kernel import read_contraction
 from aiopt.passes.templates.registry import choose, registered, write_choice
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import OptionError
+from aiopt.support.target import AUTO, NO_LIBRARY
 
-AUTO = "auto"
-NO_LIBRARY = "none"
 WINOGRAD = {AUTO: SIZES, "off": (), **{str(size): (size,) for size in SIZES}}
 
 

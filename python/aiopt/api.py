@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +15,11 @@ from aiopt.runtime.base import Net
 from aiopt.runtime.library import MOST_THREADS
 from aiopt.source import Source, read_source
 from aiopt.specialize import SpecializingNet
-from aiopt.support import checks, options
+from aiopt.support import checks
 from aiopt.support.errors import OptionError, OutputError
 from aiopt.support.kernel_cache import KernelCache
-from aiopt.support.target import TargetChoice
+from aiopt.support.options import cache_wanted
+from aiopt.support.target import AUTO, NO_LIBRARY, CodeOptions, TargetChoice
 
 if TYPE_CHECKING:
     from aiopt.staged import StagedNet
@@ -34,11 +35,12 @@ def compile(
     *,
     target: str = "cpu",
     machine: str | None = None,
-    cpu_library: str | None = None,
+    cpu_library: str = NO_LIBRARY,
     threads: int = 1,
     shapes: Shapes | None = None,
     amp: str = NO_AMP,
     calibration: Mapping[str, np.ndarray] | None = None,
+    winograd: str = AUTO,
     cache: bool = True,
     keep: int = KEPT,
 ) -> Net | StagedNet | SpecializingNet:
@@ -55,6 +57,9 @@ def compile(
     amp: "bf16" or "f16": let convolutions and matrix products compute on this type, with sums in f32 (mixed precision);
     "none": the model's types. `report()["amp"]` says what was done.
     calibration: inputs by name that are typical of the net. f16 needs them: what they show to grow too large stays f32.
+    winograd: what Winograd's algorithm computes: "auto" (3x3 convolutions where it is faster), "off", "2" or "4" (all
+    that it can do, in tiles of so many pixels squared). Its error is at most 2e-6 (2) or 1e-5 (4) of a layer's
+    largest result, and what is not finite reaches all pixels of the tiles that see it.
     cache: look for the net on disk first, and keep it there for next time (ONNX models only; see aiopt.support.options
     for the environment variables). `report()["cache"]` is "hit", "miss" or "off". A net that is not there is compiled
     from kernels that are, as far as it shares them with nets compiled before: `report()["kernel_cache"]`.
@@ -63,11 +68,9 @@ def compile(
     them.
     Raises AioptError (ModelError, UnsupportedError, InputError, OptionError, CompileError) in one line.
     """
-    choice = TargetChoice(
-        checks.text("target", target),
-        None if machine is None else checks.text("machine", machine),
-        None if cpu_library is None else checks.text("cpu_library", cpu_library),
-    )
+    options = CodeOptions(checks.text("winograd", winograd), checks.text("cpu_library", cpu_library))
+    machine = None if machine is None else checks.text("machine", machine)
+    choice = TargetChoice(checks.text("target", target), machine, options)
     checks.whole_number("threads", threads, 1, MOST_THREADS)
     checks.whole_number("keep", keep, 1)
     checks.mapping("shapes", shapes or {})
@@ -115,10 +118,10 @@ def compile_static(
 ) -> Net | StagedNet:
     """`compile` for one set of shapes: InputError if any is missing."""
     key = None
-    if cache and source.is_whole and source.digest and options.cache_wanted():
-        facts = [*precision.facts(), *_machine_facts(target), target.library]
+    if cache and source.is_whole and source.digest and cache_wanted():
+        facts = [*precision.facts(), asdict(target.options), *_machine_facts(target)]
         key = cache_key(source.digest, source.name, target.names, shapes, facts)
-    kernels = KernelCache.default() if cache and options.cache_wanted() else KernelCache()
+    kernels = KernelCache.default() if cache and cache_wanted() else KernelCache()
     if key is None:
         return _compile(source, target, threads, shapes, precision, "off", kernels)
     nets = NetCache.default()
@@ -171,11 +174,11 @@ def _compile(
         source.model,
         target=target.names,
         machine=target.machine,
-        cpu_library=target.library,
         threads=threads,
         shapes=shapes,
         amp=precision.amp,
         calibration=precision.calibration,
+        options=target.options,
         facts=facts,
         kernel_cache=kernels,
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from aiopt.support.errors import OptionError
-from aiopt.support.target import TargetChoice
+from aiopt.support.target import AUTO, LIBRARIES, NO_LIBRARY, WINOGRAD, CodeOptions, TargetChoice
 
 
 class Parser(argparse.ArgumentParser):
@@ -74,20 +74,39 @@ def split_assignment(option: str, text: str, example: str) -> tuple[str, str]:
 
 
 def add_target_options(parser: Parser) -> None:
-    """--target, --machine and --cpu-library (see aiopt.compile)."""
+    """--target, --machine, --winograd and --cpu-library (see aiopt.compile)."""
     parser.add_argument("--target", metavar="NAMES", help="targets in order of preference, as npu,cpu (default: cpu)")
     parser.add_argument("--machine", metavar="NAME", help="the NPU to compile for: edge16, mid32 or a file .toml")
+    parser.add_argument(
+        "--cpu-library",
+        choices=LIBRARIES,
+        metavar="|".join(LIBRARIES),
+        help=f"send matrix products to a library (default: {NO_LIBRARY})",
+    )
+    add_winograd_option(parser)
 
-    parser.add_argument("--cpu-library", metavar="NAME", help="send matrix products to a library: openblas or onednn")
+
+def add_winograd_option(parser: Parser) -> None:
+    """--winograd (see aiopt.compile)."""
+    parser.add_argument(
+        "--winograd",
+        choices=WINOGRAD,
+        metavar="|".join(WINOGRAD),
+        help="3x3 convolutions by Winograd's algorithm: where it is faster, none, all in tiles of 2x2 or 4x4 pixels; "
+        f"the error it adds is at most 1e-5 of a layer's largest result (default: {AUTO})",
+    )
 
 
 def target_choice(given: argparse.Namespace) -> TargetChoice:
-    """What --target, --machine and --cpu-library say."""
+    """What --target, --machine, --winograd and --cpu-library say."""
     names = TargetChoice.names if given.target is None else given.target
-    return TargetChoice(names, given.machine, given.cpu_library)
+    options = CodeOptions(given.winograd or AUTO, given.cpu_library or NO_LIBRARY)
+    return TargetChoice(names, given.machine, options)
 
 
 def reject_target(given: argparse.Namespace) -> None:
     """Raise OptionError if a target is given for a net that was compiled for one."""
-    if (given.target, given.machine, given.cpu_library) != (None, None, None):
-        raise OptionError("--target, --machine and --cpu-library take the model; a compiled net is for its target")
+    if given.target is not None or given.machine is not None:
+        raise OptionError("--target and --machine take the model; a compiled net is for its target")
+    if given.winograd is not None or given.cpu_library is not None:
+        raise OptionError("--winograd and --cpu-library take the model; in a compiled net they are decided")

@@ -11,14 +11,13 @@ from aiopt.passes.lower.plan_memory import pack_weights
 from aiopt.passes.pipelines import KernelsPipeline, LoopsPipeline
 from aiopt.passes.spec.base import Level
 from aiopt.passes.spec.interface import net_name
-from aiopt.passes.templates.select_route import NO_LIBRARY, libraries
 from aiopt.passes.unit import Unit
 from aiopt.runtime.cpu_library import open_library
 from aiopt.runtime.net import CompiledNet
 from aiopt.runtime.parted import CpuPart
-from aiopt.support.errors import OptionError
+from aiopt.support.cost import Machine, annotated
 from aiopt.support.kernel_cache import KernelCache
-from aiopt.support.target import TargetRecord
+from aiopt.support.target import DEFAULTS, NO_LIBRARY, CodeOptions, TargetRecord
 from aiopt.targets.base import BuiltPart, Device, Stage, Target
 from aiopt.targets.cpu.codegen import lower_pipeline, tensor_pipeline, to_assembly, to_llvm_ir, to_object, to_objects
 from aiopt.targets.cpu.llvmc import PASSES, TEMPLATE_PASSES, flags
@@ -32,10 +31,8 @@ class CpuTarget(Target, Device):
     name = "cpu"
     kinds: ClassVar[tuple[str, ...]] = ("llvm", "asm", "obj")
 
-    takes_libraries: ClassVar[bool] = True
-
-    def __init__(self, machine: str = "host", library: str = NO_LIBRARY) -> None:
-        self._machine, self._library = machine, library
+    def __init__(self, machine: str = "host", options: CodeOptions = DEFAULTS) -> None:
+        self._machine, self._options = machine, options
 
     @property
     def _record(self) -> TargetRecord:
@@ -43,18 +40,17 @@ class CpuTarget(Target, Device):
 
     def on(self, machine: str) -> CpuTarget:
         cpu_record(machine)
-        return CpuTarget(machine, self._library)
+        return CpuTarget(machine, self._options)
 
-    def choose_library(self, library: str) -> CpuTarget:
-        if library not in libraries():
-            raise OptionError(f"there is no CPU library '{library}' (there are: {', '.join(libraries())})")
-        open_library(library)  # the net will be loaded here
-        return CpuTarget(self._machine, library)
+    def with_options(self, options: CodeOptions) -> CpuTarget:
+        if options.cpu_library != NO_LIBRARY:
+            open_library(options.cpu_library)  # the net will be loaded here
+        return CpuTarget(self._machine, options)
 
     def stages(self, amp: str = "none") -> list[Stage]:
         return [
             Stage("graph", Level.GRAPH, Level.KERNELS, str(KernelsPipeline(amp=amp))),
-            Stage("tensor", Level.KERNELS, Level.TENSOR, tensor_pipeline(self._record, self._library)),
+            Stage("tensor", Level.KERNELS, Level.TENSOR, tensor_pipeline(self._record, self._options)),
             Stage("loops", Level.TENSOR, Level.LOOPS, str(LoopsPipeline(cores=self._record.cores))),
             Stage("llvm", Level.LOOPS, Level.LLVM, lower_pipeline(self._record)),
         ]
@@ -69,8 +65,10 @@ class CpuTarget(Target, Device):
             "llvm_passes": PASSES,
             "template_passes": TEMPLATE_PASSES,
             "flags": list(flags()),
-            "library": self._library,
         }
+
+    def estimate(self, report: dict[str, Any]) -> dict[str, Any]:
+        return annotated(report, Machine.nominal(self._record))
 
     def emit(self, unit: Unit, kind: str) -> bytes:
         llvm_ir = to_llvm_ir(unit)

@@ -10,7 +10,9 @@
 // RUN: not aiopt-run %s --affinity=near 2>&1 | filecheck %s --check-prefix=AFFINITY
 // COMPACT: (median of 1, 2 threads)
 // AFFINITY: error: affinity is auto, none, compact or CPUs such as 0,2-3, not 'near'
+// RUN: not aiopt-run %s --winograd=3 2>&1 | filecheck %s --check-prefix=WINOGRAD
 
+// WINOGRAD: error: --winograd: invalid choice: '3' (choose from
 // CHECK: {{^}}output y: 2x3 float32, min 0, max 5, mean 1.66667, difference to reference 0
 // CHECK-NEXT: {{^}}time per run: {{[0-9.]+}} ms (median of 3, 1 threads)
 // CHECK-NEXT: {{^}}launches: 1
