@@ -16,7 +16,7 @@ from aiopt.dialects import ai
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
-from aiopt.passes.templates.blocking import choose_block, fetches_ahead, register_blocks, split
+from aiopt.passes.templates.blocking import choose_block, fetches_ahead, idle_part, register_blocks, split
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Axes, Result, Tile, each_axis, folds
 from aiopt.passes.templates.kernel import Contraction, is_pointwise
@@ -30,10 +30,12 @@ _TASKS_PER_CORE = 4
 _PANEL_PART = 8
 # Steps of a panel whose columns are not packed: each reads a line from elsewhere, and more of them fall out of L1.
 _STRIDED_STEPS = 128
+# So much longer the last core may take than the others: task sizes are not equal to the last row anyway.
+_IDLE = 0.02
 
 
 @dataclass(frozen=True)
-class _Product:
+class Product:
     """[*batch, m, k] x [*batch, k, n] with the strides of both operands along the batch axes (0: broadcast)."""
 
     batch: tuple[int, ...]
@@ -55,16 +57,12 @@ def covers_pointwise(kernel: Contraction) -> bool:
     are rows, and the pixels of an image columns.
     """
     root = kernel.root
-    if (
-        not isinstance(root, ai.ConvOp)
-        or not is_pointwise(root)
-        or not folds(kernel, _conv_axes(kernel.out.rank, root))
-    ):
+    if not isinstance(root, ai.ConvOp) or not is_pointwise(root) or not folds(kernel, conv_axes(kernel.out.rank, root)):
         return False
     return kernel.packable if root.layout is not None else root.pack is None
 
 
-def _conv_axes(rank: int, root: ai.ConvOp) -> Axes:
+def conv_axes(rank: int, root: ai.ConvOp) -> Axes:
     """The axes of a pointwise convolution's result: pixels are one."""
     return [range(rank - 1), [rank - 1]] if root.layout is not None else [[0], [1], range(2, rank)]
 
@@ -76,7 +74,8 @@ def _matches(kernel: Contraction) -> bool:
     return type_of(root.lhs).shape[-1] > 0 if isinstance(root, ai.MatMulOp) else covers_pointwise(kernel)
 
 
-def _read(kernel: Contraction) -> _Product:
+def read_product(kernel: Contraction) -> Product:
+    """The product that a kernel which this template covers is."""
     root, out = kernel.weighted, kernel.out
     if isinstance(root, ai.ConvOp):
         return _read_conv(root, out)
@@ -85,8 +84,8 @@ def _read(kernel: Contraction) -> _Product:
     trailing = 2 if root.pack is None else 3  # axes of a packed rhs: blocks, k, columns of a block
     rows: Axes = [range(out.rank - 1), [out.rank - 1]]
     if prod(rhs.shape[:-trailing]) == 1 and list(lhs.shape[:-2]) == lead and folds(kernel, rows):
-        return _Product((), prod(lead) * m, lhs.shape[-1], n, root.lhs, root.rhs, [], [], None, rows)
-    return _Product(
+        return Product((), prod(lead) * m, lhs.shape[-1], n, root.lhs, root.rhs, [], [], None, rows)
+    return Product(
         tuple(lead),
         m,
         lhs.shape[-1],
@@ -100,15 +99,15 @@ def _read(kernel: Contraction) -> _Product:
     )
 
 
-def _read_conv(root: ai.ConvOp, out: TensorType) -> _Product:
-    axes, image = _conv_axes(out.rank, root), type_of(root.input)
+def _read_conv(root: ai.ConvOp, out: TensorType) -> Product:
+    axes, image = conv_axes(out.rank, root), type_of(root.input)
     if root.layout is not None:
         pixels, channels = prod(out.shape[:-1]), image.shape[-1]
-        return _Product((), pixels, channels, out.shape[-1], root.input, root.weight, [], [], root.bias, axes)
+        return Product((), pixels, channels, out.shape[-1], root.input, root.weight, [], [], root.bias, axes)
     images, channels = image.shape[:2]
     pixels, filters = prod(out.shape[2:]), out.shape[1]
     strides = [0], [channels * pixels]
-    return _Product((images,), filters, channels, pixels, root.weight, root.input, *strides, root.bias, axes)
+    return Product((images,), filters, channels, pixels, root.weight, root.input, *strides, root.bias, axes)
 
 
 def _batch_strides(shape: Sequence[int], trailing: int, rank: int) -> list[int]:
@@ -120,7 +119,7 @@ def _batch_strides(shape: Sequence[int], trailing: int, rank: int) -> list[int]:
 
 
 def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
-    product, given = _read(kernel), kernel.pack
+    product, given = read_product(kernel), kernel.pack
     lanes = facts.lanes if given is None else gcd(facts.lanes, given)
     vectors = None if given is None else given // lanes
     block = choose_block(lambda rows: split(product.m, rows), product.n, facts.registers, lanes, vectors)
@@ -141,6 +140,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
             tiles = -(-tiles // 2)
         else:
             panels = -(-panels // 2)
+    tiles = _even_tiles(product, mr, tiles, -(-product.n // (panels * nr)), facts.cores)
     return {
         "lanes": lanes,
         "fma": int(facts.fma),
@@ -158,9 +158,19 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     }
 
 
+def _even_tiles(product: Product, mr: int, tiles: int, across: int, cores: int) -> int:
+    """Tiles of a task, fewer where that gives all cores as many tasks."""
+    others, total = prod(product.batch) * across, -(-product.m // mr)
+    down = -(-total // tiles)
+    if idle_part(others * down, cores) <= _IDLE:
+        return tiles
+    even = next(count for count in range(down, down + cores) if others * count % cores == 0)
+    return max(1, -(-total // even))
+
+
 def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
     blocks = list(register_blocks(facts.registers))
-    product = _read(kernel)
+    product = read_product(kernel)
     k = product.k
     return {
         "mr": sorted({block.rows for block in blocks}),
@@ -175,7 +185,7 @@ def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
 
 @dataclass(frozen=True)
 class _Emitter:
-    product: _Product
+    product: Product
     numbers: Parameters
     result: Result
     lhs: ir.Value  # flat
@@ -262,7 +272,7 @@ def _rest(total: int, part: int) -> int:
 
 
 def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
-    product = _read(kernel)
+    product = read_product(kernel)
     if kernel.has_low_result and parameters["kc"] < product.k:
         raise CompileError(
             f"the template 'matmul' keeps sums in a {type_of(kernel.result)} result: kc must be {product.k}"
