@@ -33,11 +33,11 @@ For each operator, the opsets ({OLDEST_OPSET} to {NEWEST_OPSET}) of a model in w
 
 Element types and attributes may narrow this: `aiopt-check MODEL` says it of each node.
 
-Where ONNX leaves open what a compiled net does, or asks for an error that compiled code has no way to give, there is one
-rule. An index of a run that is out of range takes the nearest element in its dimension where it is read (Gather,
+Where ONNX leaves open what comes of something, or asks for an error that compiled code cannot give, there is one rule.
+An index of a run that is out of range takes the nearest element in its dimension where it is read (Gather,
 GatherElements, GatherND ...), and is left out where it is written (ScatterElements, ScatterND, TensorScatter ...); one
-that is known when compiling is an error. A float that is cast to an integer goes by way of 32 bits (64 for int64, uint32
-and uint64), keeps the low bits, and is the lowest number of that word if it does not fit or is NaN.
+that is known when compiling is an error. A float that is cast to an integer goes by way of 32 bits (to int64, uint32
+and uint64: 64), of which the low bits are kept, and is the lowest number of that word if it does not fit or is NaN.
 
 *Tested against* lists for each oracle the versions of the operator (the opset since which it means what it means) in
 which it is held against it. ONNX Runtime, onnx.reference and numpy (written from the operator's text) are what the

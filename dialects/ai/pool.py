@@ -143,7 +143,7 @@ class AvgPoolOp(AiDialect.Operation, name="avg_pool"):
 
     Shapes: input [N, C, *spatial] -> out [N, C, *counts], counts as for `ai.conv`. pads: all begins, then all ends.
     With `layout` = "channels_last", both are [N, *spatial, C]. Absent dilations are 1.
-    Types: floats; f16 is summed in f32.
+    Types: floats; f16 is summed in f32, in row-major order.
     Errors: attributes whose length does not fit; a window larger than the padded input; pads as large as the window.
     Source: ONNX AveragePool-19 (ceil_mode and auto_pad are the importer's work).
     """
@@ -193,7 +193,7 @@ class AvgPoolOp(AiDialect.Operation, name="avg_pool"):
         def fold(array: np.ndarray, outside: float) -> np.ndarray:
             taps = dilations or [1] * len(kernel)
             patches = windows(pad(array, pads, outside), kernel=kernel, strides=strides, dilations=taps)
-            return np.sum(patches, axis=tuple(range(input.ndim, patches.ndim)))
+            return sum((patches[(..., *tap)] for tap in np.ndindex(*kernel)), start=patches.dtype.type(0))
 
         wide = widen(input)
         counts = fold(np.ones((1, 1, *input.shape[2:]), wide.dtype), float(count_include_pad))

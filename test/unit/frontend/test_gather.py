@@ -53,7 +53,13 @@ CASES: list[tuple[str, dict[str, Any], int, dict[str, Any], tuple[str, ...], str
     ("SpaceToDepth", {"x": IMAGE}, 28, {"blocksize": 2, "mode": "CRD"}, RUN_TIME, REF),
     ("Tile", {"x": X, "r": i64(2, 1, 3)}, 7, {}, ("r",), ORT),
     ("Tile", {"x": X, "r": i64(2, 0, 3)}, 13, {}, ("r",), ORT),
-    *(("Trilu", {"x": X, "k": np.array(k)}, 14, {"upper": up}, ("k",), ORT) for k in (-1, 0, 2) for up in (0, 1)),
+    *(
+        ("Trilu", {"x": X, "k": np.array(k)}, 14, {"upper": up}, ("k",), ORT)
+        for k in (-1, 0, 2, -(2**63), 2**63 - 1)
+        for up in (0, 1)
+    ),
+    *(("EyeLike", {"x": f32(3, 5)}, 9, {"k": k, "dtype": 7}, RUN_TIME, REF) for k in (-4, 5)),
+    *(("EyeLike", {"x": f32(3, 5)}, 9, {"k": k}, RUN_TIME, ORT) for k in (-(2**63), 2**63 - 1)),
     ("EyeLike", {"x": f32(3, 5)}, 9, {"k": 1, "dtype": 7}, RUN_TIME, ORT),
     ("EyeLike", {"x": f32(3, 5)}, 9, {"k": -1}, RUN_TIME, ORT),
     *(("Pad", {"x": X}, 7, {"pads": [0, 1, 2, 1, 0, 3], "mode": mode}, (), ORT) for mode in ("constant", "edge")),

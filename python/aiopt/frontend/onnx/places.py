@@ -17,8 +17,8 @@ from aiopt.support.errors import ModelError
 def place_along(node: Node, indices: Value, size: int, outside: int | None = None) -> Value:
     """Indices into a dimension of `size` elements as i64 counted from the front.
 
-    One out of range becomes `outside` (for writes, which are left out there), or the nearest one (for reads). ONNX makes
-    it an error; compiled code has none, and what a reader cannot see in a number must at least be one rule.
+    One out of range becomes `outside` (for writes, which are left out there), or the nearest one (for reads): compiled
+    code cannot raise the error that ONNX makes of it.
     Errors: ModelError if one that is known is out of range.
     """
     if (known := indices.array) is not None and known.size and not (-size <= known.min() and known.max() < size):

@@ -44,9 +44,7 @@ def _gather_nd(node: Node) -> Value:
     return gather_rows(node, x, depth, broadcast_to(node, places, indices.shape[:-1]))
 
 
-def _tuple_places(
-    node: Node, x: Value, indices: Value, batch: int, outside: int | None = None
-) -> tuple[int, Value]:
+def _tuple_places(node: Node, x: Value, indices: Value, batch: int, outside: int | None = None) -> tuple[int, Value]:
     """How many dimensions of x the tuples in indices [..., q] speak of, and the flat places in these."""
     lead, count = indices.shape[:-1], indices.shape[-1]
     if batch + count > x.rank:

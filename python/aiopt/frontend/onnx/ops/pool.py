@@ -7,7 +7,7 @@ import numpy as np
 from aiopt.dialects import ai
 from aiopt.dialects.ext import Operation
 from aiopt.frontend.onnx.builder import full, known
-from aiopt.frontend.onnx.forms import cast, reshape, scalar, take
+from aiopt.frontend.onnx.forms import cast, reshape, scalar
 from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.registry import onnx_op
 from aiopt.frontend.onnx.values import Value
@@ -73,16 +73,16 @@ def _average_pool(node: Node) -> Value:
     return average_pool(node, _spatial_input(node))
 
 
-def average_pool(node: Node, x: Value) -> Value:
+def average_pool(node: Node, x: Value, *, count_whole: bool = False) -> Value:
     """The means of the windows that the node's attributes describe, of x [N, C, *spatial].
 
-    With ceil_mode the windows at the end hang over the padding, where nothing is counted.
+    With ceil_mode the windows at the end hang over the padding, where nothing is counted, unless count_whole.
     """
     window, counted = read_window(node, x.shape[2:]), node.attributes.get_bool("count_include_pad", False)
     rank, spatial = x.rank - 2, x.shape[2:]
     up = round_up(window, spatial) if node.attributes.get_bool("ceil_mode", False) else window
     pads = up.pads
-    if counted and pads != window.pads:
+    if counted and pads != window.pads and not count_whole:
         low, high = [0, 0, *window.pads[:rank]], [0, 0, *window.pads[rank:]]
         x = node.emit(ai.PadOp, x, None, low=low, high=high)
         pads = [after - before for after, before in zip(pads, window.pads, strict=True)]
