@@ -81,7 +81,7 @@ def _corners(boxes: np.ndarray, centred: bool) -> np.ndarray:
 
 
 def _best(corners: np.ndarray, scores: np.ndarray, most: int, limit: float, floor: float | None) -> list[int]:
-    """Boxes by falling score, of equal ones the first, without those that overlap one before them by more than limit."""
+    """Boxes by falling score, of equal ones the first, without those that overlap one before them too much."""
     left = np.argsort(-scores, kind="stable")
     if floor is not None:
         left = left[scores[left] > floor]

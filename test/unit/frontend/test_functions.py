@@ -62,10 +62,11 @@ CLIPPED = function("Clipped", ["a", "low"], ["b"], [node("Clip", ["a", "low"], [
     [
         (node("Leaky", ["x"], ["y"], domain="my", slope=0.1), [LEAKY]),
         (node("Default", ["x"], ["y"], domain="my"), [DEFAULT]),
+        (node("Leaky", ["x"], ["y"], domain="my"), [LEAKY]),
         (node("Default", ["x"], ["y"], domain="my", slope=3.0), [DEFAULT]),
         (node("Twice", ["x"], ["y", "t"], domain="my"), [TWICE, LEAKY]),
     ],
-    ids=["attribute", "default", "given", "nested"],
+    ids=["attribute", "default", "left out", "given", "nested"],
 )
 def test_functions_of_the_model(call: onnx.NodeProto, functions: list[onnx.FunctionProto]) -> None:
     made = model(call, *functions)
@@ -98,12 +99,6 @@ def test_ops_of_a_function_carry_the_name_of_the_call() -> None:
 @pytest.mark.parametrize(
     ("call", "functions", "kind", "text"),
     [
-        (
-            node("Leaky", ["x"], ["y"], domain="my"),
-            [LEAKY],
-            ModelError,
-            "the function's attribute 'slope' is not given",
-        ),
         (node("Leaky", ["x", "x"], ["y"], domain="my"), [LEAKY], ModelError, "has 2 inputs, but the function has 1"),
         (node("Leaky", ["x"], ["y", "z"], domain="my"), [LEAKY], ModelError, "has 2 outputs, but the function has 1"),
         (node("Leaky", ["x"], ["y"], domain="my"), [LEAKY, LEAKY], ModelError, "two functions .* are called 'Leaky'"),
