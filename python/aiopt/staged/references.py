@@ -12,10 +12,12 @@ import numpy as np
 import onnx
 from onnx import helper
 
+from aiopt.dialects.ai.numerics import convert
 from aiopt.frontend.onnx.attributes import Attributes
 from aiopt.frontend.onnx.part import Step
 from aiopt.frontend.onnx.schema import domain_of
 from aiopt.support.errors import NodeInputError
+from aiopt.support.types import element_of, has_element
 
 Inputs = Sequence[Any]
 Evaluate = Callable[[Inputs], list[Any]]  # the onnx package's reference of the node
@@ -45,11 +47,17 @@ def spelt(step: Step) -> tuple[onnx.NodeProto, int]:
 
 
 def _cast(step: Step, inputs: Inputs, evaluate: Evaluate) -> list[Any]:
-    """A type that numpy has not is widened first: to i32, whose low bits integers keep, or f32, which holds it."""
+    """A type that numpy has not is widened first: to i32, whose low bits integers keep, or f32, which holds it.
+
+    From there to a type that nets have, it is `ai.cast`.
+    """
     x, *others = inputs
-    if isinstance(x, np.ndarray) and x.dtype.kind == "V":
-        x = x.astype(np.int32 if "int" in x.dtype.name else np.float32)
-    return evaluate([x, *others])
+    if not (isinstance(x, np.ndarray) and x.dtype.kind == "V"):
+        return evaluate(inputs)
+    wide = x.astype(np.int32 if "int" in x.dtype.name else np.float32)
+    code = Attributes(step.node.attribute).get_int("to", None)
+    target = others[0].dtype if code is None else np.dtype(helper.tensor_dtype_to_np_dtype(code))
+    return [convert(wide, element_of(target))] if has_element(target) else evaluate([wide, *others])
 
 
 def _non_max_suppression(step: Step, inputs: Inputs, evaluate: Evaluate) -> list[Any]:

@@ -13,6 +13,7 @@ from onnx import TensorProto, helper
 import aiopt
 from aiopt.staged import references
 from aiopt.support.errors import ModelError
+from aiopt.support.types import TensorType
 from unit.frontend.single_node import equal, f32, i64, node_model, onnxruntime_run
 
 
@@ -82,6 +83,14 @@ def test_integers_of_fewer_bits_keep_the_low_ones() -> None:
         dtype = np.dtype(getattr(ml_dtypes, target))
         (have,) = _run("Cast", {"x": x}, 25, to=helper.np_dtype_to_tensor_dtype(dtype)).values()
         assert have.astype(np.int32).tolist() == want  # by hand
+
+
+@pytest.mark.parametrize("target", ["i8", "ui8", "i16", "i64", "f16", "i1"])
+def test_a_small_float_becomes_an_integer_as_a_large_one_does(target: str) -> None:
+    x = np.float32([448, -300, 240, 0.4, -0.0, np.nan]).astype(ml_dtypes.float8_e4m3fn)
+    to = helper.np_dtype_to_tensor_dtype(TensorType((), target).dtype)
+    have, want = (_run("Cast", {"x": given}, 25, to=to)["y0"] for given in (x, x.astype(np.float32)))
+    np.testing.assert_array_equal(have, want, strict=True)
 
 
 @pytest.mark.parametrize("mode", ["avg", "max"])

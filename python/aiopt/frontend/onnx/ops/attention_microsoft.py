@@ -152,8 +152,8 @@ def _attend(node: Node, query: Value, key: Value, value: Value, mask: Value | No
 def _shown(node: Node, mask: Value, scores: Value) -> Value:
     """Which keys a query sees (bool, broadcasts to the scores), by the rank of the mask.
 
-    [B]: the number of keys; [2 * B]: those and the first; [3 * B + 2]: those and where queries and keys begin if they are
-    packed without padding, which they are not here; [B, T] and [B, S, T]: above 0; [B, 1, M, M]: a part of it.
+    [B]: the number of keys; [2 * B]: those and the first; [3 * B + 2]: those and where queries and keys would begin if
+    they were packed without padding; [B, T] and [B, S, T]: above 0; [B, 1, M, M]: a part of it.
     """
     batch, _, length, keys = scores.shape
     if mask.rank == 1:
