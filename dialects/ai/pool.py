@@ -84,19 +84,18 @@ class MaxPoolOp(AiDialect.Operation, name="max_pool"):
 
 
 class MaxPoolPlacesOp(AiDialect.Operation, name="max_pool_places"):
-    """Of each window the place of the first element, in row-major order, that is `maxima`; NaN is found as any other.
+    """Of each window the place of the first element, in row-major order, that `ai.max_pool` takes.
 
     A place is counted in row-major order over the spatial dimensions of the element's channel. Padding has none; a
-    window without such an element gives -1.
+    window of nothing else gives -1.
 
-    Shapes: input [N, C, *spatial], maxima and out [N, C, *counts], as for `ai.max_pool`, of which maxima is the result.
-    Types: input and maxima one type of numbers; out i64.
-    Errors: as `ai.max_pool`; maxima of another shape or type.
+    Shapes: input [N, C, *spatial] -> out [N, C, *counts], as for `ai.max_pool`. Types: numbers; out i64.
+    Errors: as `ai.max_pool`.
     Source: ONNX MaxPool-12, Indices (storage_order and the channels before are the importer's work).
     """
 
+    traits = frozenset({Trait.POOLING})
     input: Operand[NumericTensor]
-    maxima: Operand[NumericTensor]
     kernel: ir.DenseI64ArrayAttr
     strides: ir.DenseI64ArrayAttr
     pads: ir.DenseI64ArrayAttr
@@ -104,38 +103,30 @@ class MaxPoolPlacesOp(AiDialect.Operation, name="max_pool_places"):
     out: Result[IndexTensor]
 
     @classmethod
-    def defaults(cls, input: TensorType, maxima: TensorType, *, kernel: list[int], **_: object) -> dict[str, Any]:
+    def defaults(cls, input: TensorType, *, kernel: list[int], **_: object) -> dict[str, Any]:
         return MaxPoolOp.defaults(input, kernel=kernel)
 
     @staticmethod
-    def infer(input: TensorType, maxima: TensorType, **window: list[int]) -> TensorType:
-        if (pooled := _infer(input, None, **window)) != maxima:
-            raise ValueError(f"maxima must be tensor<{pooled}>, but are tensor<{maxima}>")
-        return TensorType(maxima.shape, "i64")
+    def infer(input: TensorType, **window: list[int]) -> TensorType:
+        return TensorType(_infer(input, None, **window).shape, "i64")
 
     @staticmethod
     def reference(
-        input: np.ndarray,
-        maxima: np.ndarray,
-        *,
-        kernel: list[int],
-        strides: list[int],
-        pads: list[int],
-        dilations: list[int],
+        input: np.ndarray, *, kernel: list[int], strides: list[int], pads: list[int], dilations: list[int]
     ) -> np.ndarray:
         names = {"kernel": kernel, "strides": strides, "dilations": dilations}
+        top = MaxPoolOp.reference(input, pads=pads, **names)[..., None]
         places = np.arange(math.prod(input.shape[2:])).reshape(1, 1, *input.shape[2:])
-        taps = (*maxima.shape[2:], math.prod(kernel))
+        taps = (*top.shape[2:-1], math.prod(kernel))
         chosen = windows(pad(places, pads, -1), **names).reshape(1, 1, *taps)
-        patches = windows(pad(input, pads, 0), **names).reshape(*maxima.shape[:2], *taps)
-        top = maxima[..., None]
+        patches = windows(pad(input, pads, 0), **names).reshape(*top.shape[:2], *taps)
         hit = ((patches == top) | ((patches != patches) & (top != top))) & (chosen >= 0)
         first = np.take_along_axis(np.broadcast_to(chosen, hit.shape), hit.argmax(-1)[..., None], -1)[..., 0]
         return np.where(hit.any(-1), first, -1)
 
     @staticmethod
-    def flops(input: TensorType, maxima: TensorType, *, kernel: list[int], **_: Any) -> int:
-        return maxima.size * math.prod(kernel)
+    def flops(input: TensorType, *, kernel: list[int], **attributes: Any) -> int:
+        return 2 * MaxPoolOp.flops(input, kernel=kernel, **attributes)
 
 
 class AvgPoolOp(AiDialect.Operation, name="avg_pool"):

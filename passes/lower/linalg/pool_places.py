@@ -21,14 +21,18 @@ from aiopt.passes.lower.linalg.builder import (
     pointwise,
     tensor_type,
 )
+from aiopt.passes.lower.linalg.elementwise import cast
+from aiopt.passes.lower.linalg.reduction import computed_as, largest_of_windows
 from aiopt.passes.lower.linalg.rules import Operand, lowers
 from aiopt.support.types import TensorType
 
 
 @lowers(ai.MaxPoolPlacesOp)
-def _lower_max_pool_places(op: ai.MaxPoolPlacesOp, x: Operand, maxima: Operand) -> ir.Value:
+def _lower_max_pool_places(op: ai.MaxPoolPlacesOp, x: Operand) -> ir.Value:
     """The smallest place that holds the maximum: places rise in the order of the taps."""
     out, spatial, source = type_of(op.results[0]), x.type.shape[2:], x.value
+    element, acc = x.type.element, computed_as(x.type.element)
+    maxima = largest_of_windows(op, x, out.shape, False)
     kernel, strides, dilations, pads = (list(part) for part in (op.kernel, op.strides, op.dilations, op.pads))
     rank, index, none = out.rank - 2, ir.IndexType.get(), prod(spatial)
     loops = dims(2 + 2 * rank)
@@ -44,14 +48,14 @@ def _lower_max_pool_places(op: ai.MaxPoolPlacesOp, x: Operand, maxima: Operand) 
             inside = fits if inside is None else arith.andi(inside, fits)
             flat = arith.addi(arith.muli(flat, constant(spatial[i], index)), clamped)
             places.append(clamped)
-        element = tensor.ExtractOp(source, [linalg.IndexOp(0).result, linalg.IndexOp(1).result, *places]).result
-        hit = arith.andi(inside, _same(element, maximum))
+        value = tensor.ExtractOp(source, [linalg.IndexOp(0).result, linalg.IndexOp(1).result, *places]).result
+        hit = arith.andi(inside, _same(cast(value, element, acc), maximum))
         found = arith.select(hit, arith.index_cast(first.type, flat), constant(none, first.type))
         return arith.minsi(first, found)
 
     taps = tensor.EmptyOp(kernel, tensor_type(x.type).element_type).result  # gives the window loops their bounds
     first = generic(
-        [(maxima.value, loops[: 2 + rank]), (taps, loops[2 + rank :])],
+        [(maxima, loops[: 2 + rank]), (taps, loops[2 + rank :])],
         (filled(TensorType(out.shape, "i64"), none), loops[: 2 + rank]),
         [PARALLEL] * (2 + rank) + [REDUCTION] * rank,
         body,

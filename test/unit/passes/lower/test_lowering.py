@@ -64,7 +64,7 @@ _PADDED = {"kernel": [3, 2], "strides": [2, 1], "pads": [1, 1, 2, 0], "dilations
 
 
 def _places(x: ir.Value) -> ir.Value:
-    return ai.MaxPoolPlacesOp(x, ai.MaxPoolOp(x, **_PADDED).out, **_PADDED).out
+    return ai.MaxPoolPlacesOp(x, **_PADDED).out
 
 
 def _with_ends(element: type) -> np.ndarray:

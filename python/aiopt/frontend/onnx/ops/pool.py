@@ -26,7 +26,7 @@ def _max_pool(node: Node) -> list[Value]:
     if not any(node.outputs[1:]):
         node.attributes.skip("storage_order")  # of Indices
         return [out]
-    return [out, _in_the_whole(node, x, node.emit(ai.MaxPoolPlacesOp, x, out, **names))]
+    return [out, _in_the_whole(node, x, node.emit(ai.MaxPoolPlacesOp, x, **names))]
 
 
 def _in_the_whole(node: Node, x: Value, places: Value) -> Value:
