@@ -114,8 +114,8 @@ class MaxPoolPlacesOp(AiDialect.Operation, name="max_pool_places"):
     def reference(
         input: np.ndarray, *, kernel: list[int], strides: list[int], pads: list[int], dilations: list[int]
     ) -> np.ndarray:
-        names = {"kernel": kernel, "strides": strides, "dilations": dilations}
-        top = MaxPoolOp.reference(input, pads=pads, **names)[..., None]
+        largest = MaxPoolOp.reference(input, kernel=kernel, strides=strides, pads=pads, dilations=dilations)
+        names, top = {"kernel": kernel, "strides": strides, "dilations": dilations}, largest[..., None]
         places = np.arange(math.prod(input.shape[2:])).reshape(1, 1, *input.shape[2:])
         taps = (*top.shape[2:-1], math.prod(kernel))
         chosen = windows(pad(places, pads, -1), **names).reshape(1, 1, *taps)

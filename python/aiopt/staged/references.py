@@ -65,7 +65,8 @@ def _non_max_suppression(step: Step, inputs: Inputs, evaluate: Evaluate) -> list
 
     Left out: max_output_boxes_per_class is 0, iou_threshold 0, and no score too low.
     """
-    boxes, scores, most, overlap, least = (*inputs, *[None] * (5 - len(inputs)))
+    boxes, scores, *limits = inputs
+    most, overlap, least = (*limits, *[None] * (3 - len(limits)))
     if boxes.ndim != 3 or boxes.shape[2] != 4 or scores.ndim != 3 or boxes.shape[:2] != scores.shape[::2]:
         raise NodeInputError(f"boxes {list(boxes.shape)} and scores {list(scores.shape)} must be [N, B, 4], [N, C, B]")
     centred = Attributes(step.node.attribute).get_bool("center_point_box", False)
