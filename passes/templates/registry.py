@@ -11,7 +11,7 @@ from mlir.dialects import func
 
 from aiopt.passes import templates
 from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template
-from aiopt.passes.templates.kernel import Contraction, read_contraction
+from aiopt.passes.templates.kernel import Contraction
 from aiopt.support.errors import CompileError
 
 ROUTE, CHOICE = "ai.route", "ai.template"  # attributes of a kernel function
@@ -32,11 +32,16 @@ def registered() -> dict[str, Template]:
     return found
 
 
-def choose(kernel: Contraction, facts: Facts) -> tuple[str, Parameters] | None:
-    """The template that covers a kernel at the least cost, and its parameters on this machine; None if none does."""
-    costs = {name: t.cost(kernel, facts) for name, t in registered().items() if t.matches(kernel)}
+def choose(function: func.FuncOp, known: frozenset[int], facts: Facts) -> tuple[str, Parameters] | None:
+    """The template that covers a kernel at the least cost, and its parameters on this machine; None if none does.
+
+    known: the arguments (by number) that are constants of known value at every call.
+    """
+    seen = {read: read(function, known) for read in dict.fromkeys(t.read for t in registered().values())}
+    covering = {name: seen[t.read] for name, t in registered().items() if seen[t.read] and t.matches(seen[t.read])}
+    costs = {name: registered()[name].cost(kernel, facts) for name, kernel in covering.items()}
     best = min(costs, key=lambda name: costs[name], default=None)
-    return None if best is None else (best, registered()[best].parameters(kernel, facts))
+    return None if best is None else (best, registered()[best].parameters(covering[best], facts))
 
 
 def write_choice(function: func.FuncOp, choice: tuple[str, Parameters] | None) -> None:
@@ -81,16 +86,19 @@ def _check_numbers(kernel: str, template: Template, numbers: Parameters) -> None
 
 def emit_template(function: func.FuncOp, template: Template, parameters: Parameters, buffers: Buffers) -> None:
     """Emit the body of a kernel that `function` has on tensors. Raises CompileError if the template does not fit."""
-    kernel = read_contraction(function, frozenset())
+    kernel = template.read(function, frozenset())
     if kernel is None or not template.matches(kernel):
         name = function.name.value
         raise CompileError(
             f"the template '{template.name}' does not cover @{name}: run ai-select-route, ai-pack-weights"
         )
-    if kernel.pack not in (None, parameters["nr"]):
-        raise CompileError(
-            f"@{function.name.value}: nr is {parameters['nr']}, but the weight is packed by {kernel.pack}"
-        )
-    if (kernel.root.interleave is not None) != bool(parameters.get("dot")):
-        raise CompileError(f"@{function.name.value}: the weight is packed in pairs if and only if dot is 1")
+    if isinstance(kernel, Contraction):
+        _check_packing(function.name.value, kernel, parameters)
     template.emit(kernel, parameters, buffers)
+
+
+def _check_packing(name: str, kernel: Contraction, parameters: Parameters) -> None:
+    if kernel.pack not in (None, parameters["nr"]):
+        raise CompileError(f"@{name}: nr is {parameters['nr']}, but the weight is packed by {kernel.pack}")
+    if (kernel.root.interleave is not None) != bool(parameters.get("dot")):
+        raise CompileError(f"@{name}: the weight is packed in pairs if and only if dot is 1")

@@ -12,12 +12,11 @@ from aiopt.passes.base import Pass, functions
 from aiopt.passes.rewrite import constant_value
 from aiopt.passes.spec.base import Level
 from aiopt.passes.templates.base import Facts
-from aiopt.passes.templates.kernel import read_contraction
 from aiopt.passes.templates.registry import choose, write_choice
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import OptionError
+from aiopt.support.target import AUTO
 
-AUTO = "auto"
 WINOGRAD = {AUTO: SIZES, "off": (), **{str(size): (size,) for size in SIZES}}
 
 
@@ -60,8 +59,8 @@ class SelectRoute(Pass):
         for function in functions(unit.module):
             if "ai.kernel" not in function.attributes or "ai.route" in function.attributes:
                 continue
-            kernel = read_contraction(function, known.get(function.name.value, frozenset())) if self.templates else None
-            write_choice(function, None if kernel is None else choose(kernel, facts))
+            constants = known.get(function.name.value, frozenset())
+            write_choice(function, choose(function, constants, facts) if self.templates else None)
 
 
 def calls(unit: Unit) -> dict[str, list[func.CallOp]]:

@@ -29,6 +29,7 @@ from aiopt.staged.stages import Compiler
 from aiopt.support.checks import mapping, whole_number
 from aiopt.support.errors import LimitError, OptionError, StagedError, UnsupportedError
 from aiopt.support.kernel_cache import KernelCache
+from aiopt.support.target import DEFAULTS, CodeOptions
 from aiopt.targets import find_target
 from aiopt.targets.base import Target
 from aiopt.targets.lowering import run_stages
@@ -46,6 +47,7 @@ def compile(
     shapes: Shapes | None = None,
     amp: str = "none",
     calibration: Mapping[str, np.ndarray] | None = None,
+    options: CodeOptions = DEFAULTS,
     facts: Mapping[str, Any] = MappingProxyType({}),
     kernel_cache: KernelCache | None = None,
 ) -> Net | StagedNet:
@@ -55,12 +57,13 @@ def compile(
     target, machine: see aiopt.compile.
     shapes: the full shape of each input whose dimensions the model leaves open, by name.
     amp, calibration: the type for ai-amp (bf16 or f16), and inputs it may run the net on.
+    options: how code is made.
     facts: more for the report.
     kernel_cache: where compiled kernels are looked for and kept; default: nowhere.
     Raises AioptError (ModelError, UnsupportedError, InputError, OptionError, CompileError) in one line.
     """
     whole_number("threads", threads, 1, MOST_THREADS)
-    chosen = find_target(target, machine)
+    chosen = find_target(target, machine, options)
     clock = _Clock()
     finish = partial(
         _finish, target=chosen, threads=threads, amp=amp, facts=facts, kernels=kernel_cache or KernelCache()
