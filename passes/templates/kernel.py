@@ -1,4 +1,4 @@
-"""What templates see of a kernel: one contraction and elementwise ops on its result."""
+"""What templates see of a kernel: one contraction or pooling, and elementwise ops on its result."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ from aiopt.support.types import LOW_FLOATS, TensorType
 
 ACCUMULATOR = "f32"
 ELEMENTS = LOW_FLOATS | {ACCUMULATOR}  # of what is in memory; in registers all is f32
+Weighted = ai.MatMulOp | ai.ConvOp
+Root = Weighted | ai.MaxPoolOp | ai.AvgPoolOp
 POINTWISE = frozenset(UNARY) | frozenset(BINARY) | {ai.CastOp}
 
 
 @dataclass(frozen=True)
 class Contraction:
-    """A matmul or conv on arguments of the kernel, or on casts of them, and the elementwise ops that follow, in order.
+    """A matmul, conv or pooling on arguments of the kernel, or on casts of them, and the elementwise ops that follow.
 
-    Each op of the epilogue has the shape of the contraction's result; its operands are results of ops before it,
+    Each op of the epilogue, in order, has the shape of the root's result; its operands are results of ops before it,
     arguments that broadcast, and equal-element constants.
     """
 
-    root: ai.MatMulOp | ai.ConvOp
+    root: Root
     epilogue: tuple[Operation, ...]
     packable: bool  # the weight (rhs) is packed, or can be: its value is known wherever the kernel is called
     loads: frozenset[ir.Value] = frozenset()  # operands of the root that are casts of arguments
@@ -44,7 +46,19 @@ class Contraction:
     @property
     def pack(self) -> int | None:
         """Columns or filters in a block of the weight; None if it is not packed."""
-        return None if self.root.pack is None else ir.IntegerAttr(self.root.pack).value
+        given = self.root.pack if isinstance(self.root, Weighted) else None
+        return None if given is None else ir.IntegerAttr(given).value
+
+    @property
+    def interleave(self) -> bool:
+        """True if the weight is packed in pairs of rows."""
+        return isinstance(self.root, Weighted) and self.root.interleave is not None
+
+    @property
+    def weighted(self) -> Weighted:
+        """The root of a kernel that has weights."""
+        assert isinstance(self.root, Weighted), "asked of kernels that are known to"
+        return self.root
 
     @property
     def winograd(self) -> int | None:
@@ -68,7 +82,7 @@ class Contraction:
         return [value for value in dict.fromkeys(operands) if isinstance(value, ir.BlockArgument)]
 
 
-def weight_of(root: ai.MatMulOp | ai.ConvOp) -> ir.Value:
+def weight_of(root: Weighted) -> ir.Value:
     """The operand that packing rearranges."""
     return root.rhs if isinstance(root, ai.MatMulOp) else root.weight
 
@@ -83,8 +97,10 @@ def is_pointwise(op: ai.ConvOp) -> bool:
 
 
 def is_root(op: Operation) -> bool:
-    """True if it is a contraction that templates are for (whether there is one depends on its shapes, too)."""
-    return isinstance(op, (ai.MatMulOp, ai.ConvOp)) and str(op.acc.value) == ACCUMULATOR
+    """True if it is one that templates are for (whether there is one depends on its shapes, too)."""
+    if isinstance(op, (ai.MaxPoolOp, ai.AvgPoolOp)):
+        return op.layout is not None and len(list(op.kernel)) == 2 and type_of(op.input).element in ELEMENTS
+    return isinstance(op, Weighted) and str(op.acc.value) == ACCUMULATOR
 
 
 def computes_on_registers(op: Operation) -> bool:
@@ -102,7 +118,7 @@ def read_contraction(function: func.FuncOp, known: frozenset[int]) -> Contractio
     casts = list(takewhile(lambda op: isinstance(op, ai.CastOp), ops))
     root = ops[len(casts)] if len(ops) > len(casts) else None
     loads = frozenset(op.operation.results[0] for op in casts)
-    if not isinstance(root, (ai.MatMulOp, ai.ConvOp)) or not is_root(root):
+    if not isinstance(root, Root) or not is_root(root):
         return None
     read = [value for op in (*casts, root) for value in op.operation.operands]
     if not all(isinstance(v, ir.BlockArgument) or v in loads for v in read):
@@ -113,17 +129,22 @@ def read_contraction(function: func.FuncOp, known: frozenset[int]) -> Contractio
         return None  # loops without iterations
     after = ops[len(casts) + 1 :]
     epilogue = tuple(op for op in after if isinstance(op, Operation))
-    weight = weight_of(root)
-    is_known = isinstance(weight, ir.BlockArgument) and _is_single_use(weight) and weight.arg_number in known
-    packable = root.pack is not None or (_takes_packed(root) and is_known)
-    found = Contraction(root, epilogue, packable, loads)
+    found = Contraction(root, epilogue, _is_packable(root, known), loads)
     if len(epilogue) != len(after) or not all(_is_pointwise(op, found.out) for op in epilogue):
         return None
     end = function.entry_block.operations[len(function.entry_block.operations) - 1]
     return found if list(end.operands) == [found.result] else None
 
 
-def _takes_packed(root: ai.MatMulOp | ai.ConvOp) -> bool:
+def _is_packable(root: Root, known: frozenset[int]) -> bool:
+    if not isinstance(root, Weighted) or root.pack is not None:
+        return isinstance(root, Weighted)
+    weight = weight_of(root)
+    is_known = isinstance(weight, ir.BlockArgument) and _is_single_use(weight) and weight.arg_number in known
+    return _takes_packed(root) and is_known
+
+
+def _takes_packed(root: Weighted) -> bool:
     """With channels first, vectors are of pixels: weights are read an element at a time, as they are."""
     return isinstance(root, ai.MatMulOp) or root.layout is not None
 

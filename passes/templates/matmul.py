@@ -16,14 +16,14 @@ from aiopt.dialects import ai
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
-from aiopt.passes.templates.blocking import choose_block, cut, register_blocks
+from aiopt.passes.templates.blocking import choose_block, fetches_ahead, register_blocks, split
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Axes, Result, Tile, each_axis, folds
 from aiopt.passes.templates.kernel import Contraction, is_pointwise
 from aiopt.passes.templates.pairs import sums_pairs
 from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
 from aiopt.support.errors import CompileError
-from aiopt.support.types import TensorType
+from aiopt.support.types import TensorType, item_bytes
 
 _TASKS_PER_CORE = 4
 # The part of the L2 cache for a panel. Were it small enough for L1, sums would pass through memory more often: slower.
@@ -77,7 +77,7 @@ def _matches(kernel: Contraction) -> bool:
 
 
 def _read(kernel: Contraction) -> _Product:
-    root, out = kernel.root, kernel.out
+    root, out = kernel.weighted, kernel.out
     if isinstance(root, ai.ConvOp):
         return _read_conv(root, out)
     *lead, m, n = out.shape
@@ -123,7 +123,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     product, given = _read(kernel), kernel.pack
     lanes = facts.lanes if given is None else gcd(facts.lanes, given)
     vectors = None if given is None else given // lanes
-    block = choose_block(lambda rows: cut(product.m, rows), product.n, facts.registers, lanes, vectors)
+    block = choose_block(lambda rows: split(product.m, rows), product.n, facts.registers, lanes, vectors)
     mr, nr = block.rows, block.vectors * lanes
     reused = product.m > 2 * mr
     limit = product.k
@@ -132,6 +132,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
         limit = limit if kernel.packable else min(limit, _STRIDED_STEPS)
     kc = -(-product.k // -(-product.k // max(limit, 1)))
     kc = min(kc + kc % 2, product.k)
+    item = item_bytes(type_of(product.rhs).element)
     tiles, panels = -(-product.m // mr), -(-product.n // nr)
     tiles = min(tiles, max(1, facts.l2_bytes // 2 // (4 * kc * mr)))
     tasks = _TASKS_PER_CORE * facts.cores // prod(product.batch)
@@ -149,6 +150,11 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
         "kc": kc,
         "tiles": tiles,
         "panels": panels,
+        "ahead": int(
+            reused
+            and kernel.packable
+            and fetches_ahead(product.m, item * product.k * product.n, item * kc * nr, facts.l2_bytes)
+        ),
     }
 
 
@@ -163,6 +169,7 @@ def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
         + [k],
         "tiles": range(1, product.m + 1),
         "panels": range(1, -(-product.n // facts.lanes) + 1),
+        "ahead": (0, 1) if kernel.packable else (0,),
     }
 
 
@@ -202,20 +209,22 @@ class _Emitter:
             emit.when(is_last, lambda: self._rows(batch, full, n - full, down, start))
 
     def _rows(self, batch: tuple[Index, ...], column: Index, width: int, down: ir.Value, start: Index) -> None:
-        m, mr = self.product.m, self.numbers["mr"]
-        mc = self.numbers["tiles"] * mr
-        groups, full = -(-m // mc), m - m % mr
-        first: Index = 0 if groups == 1 else emit.mul(down, mc)
+        tiles, parts = self.numbers["tiles"], split(self.product.m, self.numbers["mr"])
+        groups = -(-sum(times for _, times in parts) // tiles)
         chunks = emit.chunks(width, self.numbers["lanes"], single=bool(self.numbers["dot"]))
+        first: Index = 0 if groups == 1 else emit.mul(down, tiles)
+        tile = row = 0  # where a part starts
+        for size, times in parts:
 
-        def rows(row: Index, _: list[ir.Value]) -> list[ir.Value]:
-            self._tile(Tile(batch, row, column, mr, chunks), start)
-            return []
+            def one(position: Index, _: list[ir.Value], size: int = size) -> list[ir.Value]:
+                self._tile(Tile(batch, position, column, size, chunks), start)
+                return []
 
-        emit.for_loop(first, full if groups == 1 else emit.minimum(emit.add(first, mc), full), mr, [], rows)
-        if m % mr:
-            is_last = True if groups == 1 else emit.equal(down, groups - 1)
-            emit.when(is_last, lambda: self._tile(Tile(batch, full, column, m - full, chunks), start))
+            lower: Index = emit.maximum(first, tile) if tile else first
+            upper = tile + times if groups == 1 else emit.minimum(emit.add(first, tiles), tile + times)
+            lower, upper = (emit.add(emit.mul(bound, size), row - tile * size) for bound in (lower, upper))
+            emit.for_loop(lower, upper, size, [], one)
+            tile, row = tile + times, row + size * times
 
     def _tile(self, tile: Tile, start: Index) -> None:
         product, nr, kc = self.product, self.numbers["nr"], self.numbers["kc"]
@@ -226,7 +235,7 @@ class _Emitter:
         stride = nr if self.packed else product.n
         column = emit.mul(tile.column, product.k if self.packed else 1)
         place = emit.add(emit.dot(tile.lead, product.rhs_strides), emit.add(column, emit.mul(start, stride)))
-        columns = Columns(self.rhs, place, stride, self.packed)
+        columns = Columns(self.rhs, place, stride, self.packed, self._ahead(place), nr)
         sums = self.result.begin(tile, True if whole else emit.equal(start, 0))
         sums = reduce_products(
             tile,
@@ -238,6 +247,13 @@ class _Emitter:
             Arithmetic.of(self.numbers),
         )
         self.result.end(tile, sums, True if whole else emit.equal(start, product.k - _rest(product.k, kc)))
+
+    def _ahead(self, place: Index) -> Index | None:
+        """The same part of the next panel."""
+        if not self.numbers["ahead"] or not self.packed:
+            return None
+        panel = self.product.k * self.numbers["nr"]
+        return emit.minimum(emit.add(place, panel), self.rhs.type.shape[0] - panel)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _rest(total: int, part: int) -> int:
@@ -253,7 +269,7 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
         )
     result = Result.of(kernel, buffers, product.bias, product.axes)
     lhs, rhs = (emit.flat(buffers[kernel.source(operand)]) for operand in (product.lhs, product.rhs))
-    emitter = _Emitter(product, parameters, result, lhs, rhs, kernel.root.pack is not None)
+    emitter = _Emitter(product, parameters, result, lhs, rhs, kernel.pack is not None)
     columns, rows = parameters["panels"] * parameters["nr"], parameters["tiles"] * parameters["mr"]
     trips = [-(-product.n // columns), -(-product.m // rows)]
     emit.forall([*product.batch, *trips], emitter.task)
@@ -261,7 +277,7 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
 
 TEMPLATE = Template(
     "matmul",
-    ("lanes", "fma", "dot", "mr", "nr", "kc", "tiles", "panels"),
+    ("lanes", "fma", "dot", "mr", "nr", "kc", "tiles", "panels", "ahead"),
     _matches,
     no_rival,
     _parameters,

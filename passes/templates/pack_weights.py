@@ -44,8 +44,8 @@ class PackWeights(Pass):
             choice = read_choice(function)
             name = function.name.value
             kernel = read_contraction(function, known.get(name, frozenset())) if choice is not None else None
-            if choice is not None and kernel is not None and kernel.packable and kernel.root.pack is None:
-                _pack(function, kernel.root, choice[1], sites[name], unit)
+            if choice is not None and kernel is not None and kernel.packable and kernel.pack is None:
+                _pack(function, kernel.weighted, choice[1], sites[name], unit)
                 changed = True
         return erase_dead(unit.module) > 0 or changed
 

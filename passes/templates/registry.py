@@ -15,7 +15,7 @@ from aiopt.passes.templates.kernel import Contraction
 from aiopt.support.errors import CompileError
 
 ROUTE, CHOICE = "ai.route", "ai.template"  # attributes of a kernel function
-_SWITCHES = frozenset({"fma", "dot", "order"})  # parameters that may be 0
+_SWITCHES = frozenset({"fma", "dot", "order", "ahead"})  # parameters that may be 0
 TEMPLATE_ROUTE, STRUCTURED_ROUTE = "template", "structured"
 
 
@@ -100,5 +100,5 @@ def emit_template(function: func.FuncOp, template: Template, parameters: Paramet
 def _check_packing(name: str, kernel: Contraction, parameters: Parameters) -> None:
     if kernel.pack not in (None, parameters["nr"]):
         raise CompileError(f"@{name}: nr is {parameters['nr']}, but the weight is packed by {kernel.pack}")
-    if (kernel.root.interleave is not None) != bool(parameters.get("dot")):
+    if kernel.interleave != bool(parameters.get("dot")):
         raise CompileError(f"@{name}: the weight is packed in pairs if and only if dot is 1")

@@ -1,4 +1,4 @@
-"""The loops of a convolution around its taps: images, channel blocks, rows, tiles of pixels, rows of the kernel."""
+"""The loops of a convolution or pooling around its taps: images, channel blocks, rows, tiles, rows of the kernel."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ _TASKS_PER_CORE = 8
 
 # (tile, accumulators, spans, where the window's row starts in the input, where the kernel's row starts in the weights)
 Taps = Callable[[Tile, Registers, tuple[Span, ...], Index, Index], Registers]
+Begin = Callable[[Tile], Registers]
+End = Callable[[Tile, Run, Registers], None]
 
 
 @dataclass(frozen=True)
@@ -28,13 +30,31 @@ class Sweep:
     numbers: nr filters in a block and mr pixels in a tile at most; a task has `rows` rows of one block or, with the
     order PIXELS, of all. order is one of BLOCKS, ROWS, PIXELS: what changes slowest.
     groups: parts of the filters that blocks do not cross (a depthwise convolution has one).
+    begin gives the accumulators of a tile, taps adds what a row of the kernel sees to them, end stores them.
     """
 
     geometry: Geometry
     groups: int
     numbers: Parameters
-    result: Result
+    begin: Begin
     taps: Taps
+    end: End
+
+    @staticmethod
+    def of_result(
+        geometry: Geometry,
+        groups: int,
+        numbers: Parameters,
+        result: Result,
+        taps: Taps,
+        place: Callable[[Tile], Tile] = lambda tile: tile,
+    ) -> Sweep:
+        """Tiles that begin with the bias and end with the kernel's elementwise ops, each in its place in the result."""
+
+        def end(tile: Tile, _: Run, registers: Registers) -> None:
+            result.end(place(tile), registers, True)
+
+        return Sweep(geometry, groups, numbers, lambda tile: result.begin(place(tile), True), taps, end)
 
     @property
     def _filters(self) -> int:
@@ -108,8 +128,7 @@ class Sweep:
     def _tile(self, run: Run, lead: tuple[Index, Index], pixel: Index, block: Index, width: int) -> None:
         chunks = emit.chunks(width, self.numbers["lanes"], single=bool(self.numbers.get("dot")))
         tile = Tile(lead, pixel, self._column(block), run.size, chunks)
-        registers = self._kernel_rows(tile, self.result.begin(tile, True), run.spans, block)
-        self.result.end(tile, registers, True)
+        self.end(tile, run, self._kernel_rows(tile, self.begin(tile), run.spans, block))
 
     def _column(self, block: Index) -> Index:
         """The first filter of a block."""
@@ -139,7 +158,7 @@ class Sweep:
             at = emit.add(start, emit.mul(tap, y.dilation * line))
             return self.taps(tile, sums, spans, at, emit.add(weights, emit.mul(tap, taps_of_block // y.taps)))
 
-        return emit.for_loop(*_visible_taps(y, row), 1, registers, body)
+        return emit.for_loop(*visible_taps(y, row), 1, registers, body)
 
     @property
     def _depth(self) -> int:
@@ -155,7 +174,7 @@ class Sweep:
         return emit.mul(arith.divui(emit.index(block), emit.index(self._blocks)), self.geometry.depth)
 
 
-def _visible_taps(axis: Axis, position: Index) -> tuple[Index, Index]:
+def visible_taps(axis: Axis, position: Index) -> tuple[Index, Index]:
     """first <= tap < last: the taps of the window at a position that are not on padding."""
     if axis.inside:
         return 0, axis.taps

@@ -34,6 +34,10 @@ def _conv(template: str, group: int, kernel: int, stride: int) -> Kernel:
     return Kernel(template, build, [_normal(1, 9, 13, 20)], [_normal(20, 20 // group, kernel, kernel)])
 
 
+def _pool(x: ir.Value) -> ir.Value:
+    return ai.MaxPoolOp(x, kernel=[3, 3], strides=[2, 2], pads=[1] * 4, layout="channels_last").out
+
+
 _KERNELS = {
     "matmul": Kernel("matmul", lambda a, b: ai.MatMulOp(a, b).out, [_normal(23, 70)], [_normal(70, 45)]),
     "conv": _conv("conv", 1, 3, 1),
@@ -41,6 +45,7 @@ _KERNELS = {
     "winograd": _conv("winograd", 1, 3, 1),
     "transpose": Kernel("transpose", lambda x: ai.TransposeOp(x, permutation=[1, 0]).out, [_normal(37, 90)]),
     "rows": Kernel("rows", lambda x: ai.SoftmaxOp(x, axis=1).out, [_normal(37, 90)]),
+    "pool": Kernel("pool", _pool, [_normal(1, 9, 13, 20)]),
 }
 
 
