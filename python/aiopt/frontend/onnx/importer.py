@@ -14,7 +14,7 @@ from mlir.dialects import func
 
 from aiopt.dialects.ai import AiDialect
 from aiopt.dialects.ext import to_ir
-from aiopt.frontend.onnx.builder import Builder
+from aiopt.frontend.onnx.builder import Builder, require_possible
 from aiopt.frontend.onnx.expand import check, expand
 from aiopt.frontend.onnx.functions import Functions
 from aiopt.frontend.onnx.load import net_name
@@ -146,6 +146,8 @@ class _Main:
         self._pending = set(absent)  # names that only a later stage has
         self.scope = Scope(part.initializers, self._used, {name for step in part.steps for name in step.makes()})
         self._inputs = dict(inputs)
+        for name, kind in inputs.items():
+            require_possible(kind, f"input '{name}'")
         self._function = func.FuncOp("main", ([to_ir(kind) for kind in inputs.values()], []))
         self._block = self._function.add_entry_block([ir.Location.name(name) for name in inputs])
         for name, argument in zip(inputs, self._block.arguments, strict=True):
