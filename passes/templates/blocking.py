@@ -60,6 +60,11 @@ def fetches_ahead(rows: int, weight_bytes: int, block_bytes: int, l2_bytes: int)
     return int(pays and block_bytes <= l2_bytes // 4)
 
 
+def idle_part(tasks: int, cores: int) -> float:
+    """How much longer the last of some cores takes for equal tasks than if they were cut evenly: 0 for a multiple."""
+    return -(-tasks // cores) * cores / tasks - 1
+
+
 def choose_block(
     rows_of: Callable[[int], list[tuple[int, int]]],
     columns: int,

@@ -137,9 +137,14 @@ class Result:
         else:
             emit.branch(last, finish, pause)
 
+    @property
+    def stored(self) -> Grid:
+        """Where the result goes."""
+        assert self.destination is not None, "asked of results that are stored"
+        return self.destination
+
     def _window(self, tile: Tile) -> Window:
-        assert self.destination is not None, "the result is stored"
-        return Window.of(self.destination, tile)
+        return Window.of(self.stored, tile)
 
     def _finish(self, tile: Tile, registers: Registers) -> None:
         destination = self._window(tile)

@@ -17,7 +17,7 @@ from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.access import Access
 from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
-from aiopt.passes.templates.blocking import choose_block, fetches_ahead, register_blocks, split
+from aiopt.passes.templates.blocking import choose_block, fetches_ahead, idle_part, register_blocks, split
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Axes, Result, Tile, each_axis, folds
 from aiopt.passes.templates.kernel import Contraction, is_pointwise
@@ -32,11 +32,13 @@ _TASKS_PER_CORE = 4
 _PANEL_PART = 8
 # Steps of a panel whose columns are not packed: each reads a line from elsewhere, and more of them fall out of L1.
 _STRIDED_STEPS = 128
+# So much longer the last core may take than the others: task sizes are not equal to the last row anyway.
+_IDLE = 0.02
 _MANY_ROWS = 2  # tiles of rows from which on a panel stays in the L2 cache for the next
 
 
 @dataclass(frozen=True)
-class _Matrix:
+class Matrix:
     """An operand as the loops read it: a buffer, the place of its first element, strides (0: broadcast)."""
 
     value: ir.Value
@@ -47,15 +49,15 @@ class _Matrix:
 
 
 @dataclass(frozen=True)
-class _Product:
+class Product:
     """[*batch, m, k] x [*batch, k, n]."""
 
     batch: tuple[int, ...]
     m: int
     k: int
     n: int
-    lhs: _Matrix
-    rhs: _Matrix
+    lhs: Matrix
+    rhs: Matrix
     bias: ir.Value | None
     axes: Axes  # of the kernel's result
 
@@ -67,16 +69,12 @@ def covers_pointwise(kernel: Contraction) -> bool:
     are rows, and the pixels of an image columns.
     """
     root = kernel.root
-    if (
-        not isinstance(root, ai.ConvOp)
-        or not is_pointwise(root)
-        or not folds(kernel, _conv_axes(kernel.out.rank, root))
-    ):
+    if not isinstance(root, ai.ConvOp) or not is_pointwise(root) or not folds(kernel, conv_axes(kernel.out.rank, root)):
         return False
     return kernel.packable if root.layout is not None else root.pack is None
 
 
-def _conv_axes(rank: int, root: ai.ConvOp) -> Axes:
+def conv_axes(rank: int, root: ai.ConvOp) -> Axes:
     """The axes of a pointwise convolution's result: pixels are one."""
     return [range(rank - 1), [rank - 1]] if root.layout is not None else [[0], [1], range(2, rank)]
 
@@ -88,7 +86,8 @@ def _matches(kernel: Contraction) -> bool:
     return type_of(root.lhs).shape[-1] > 0 if isinstance(root, ai.MatMulOp) else covers_pointwise(kernel)
 
 
-def _read(kernel: Contraction) -> _Product:
+def read_product(kernel: Contraction) -> Product:
+    """The product that a kernel which this template covers is."""
     root, out = kernel.weighted, kernel.out
     if isinstance(root, ai.ConvOp):
         return _read_conv(kernel, root)
@@ -101,23 +100,23 @@ def _read(kernel: Contraction) -> _Product:
         batch, count, axes = (), prod(lead) * m, rows
     else:
         batch, count, axes, row = tuple(lead), m, each_axis(out.rank), lhs.strides[-2]
-    left = _Matrix(lhs.argument, lhs.offset, _batch_strides(lhs, 2, len(batch)), row, lhs.strides[-1])
-    right = _Matrix(rhs.argument, rhs.offset, _batch_strides(rhs, trailing, len(batch)), *rhs.strides[-2:])
-    return _Product(batch, count, lhs.shape[-1], n, left, right, None, axes)
+    left = Matrix(lhs.argument, lhs.offset, _batch_strides(lhs, 2, len(batch)), row, lhs.strides[-1])
+    right = Matrix(rhs.argument, rhs.offset, _batch_strides(rhs, trailing, len(batch)), *rhs.strides[-2:])
+    return Product(batch, count, lhs.shape[-1], n, left, right, None, axes)
 
 
-def _read_conv(kernel: Contraction, root: ai.ConvOp) -> _Product:
+def _read_conv(kernel: Contraction, root: ai.ConvOp) -> Product:
     out, weight, image = kernel.out, root.weight, type_of(root.input)
-    axes, source = _conv_axes(out.rank, root), kernel.source(root.input)
+    axes, source = conv_axes(out.rank, root), kernel.source(root.input)
     if root.layout is not None:
         pixels, channels = prod(out.shape[:-1]), image.shape[-1]
-        lhs, rhs = _Matrix(source, 0, [], channels, 1), _Matrix(weight, 0, [], out.shape[-1], 1)
-        return _Product((), pixels, channels, out.shape[-1], lhs, rhs, root.bias, axes)
+        lhs, rhs = Matrix(source, 0, [], channels, 1), Matrix(weight, 0, [], out.shape[-1], 1)
+        return Product((), pixels, channels, out.shape[-1], lhs, rhs, root.bias, axes)
     images, channels = image.shape[:2]
     pixels, filters = prod(out.shape[2:]), out.shape[1]
-    lhs = _Matrix(kernel.source(weight), 0, [0], channels, 1)
-    rhs = _Matrix(source, 0, [channels * pixels], pixels, 1)
-    return _Product((images,), filters, channels, pixels, lhs, rhs, root.bias, axes)
+    lhs = Matrix(kernel.source(weight), 0, [0], channels, 1)
+    rhs = Matrix(source, 0, [channels * pixels], pixels, 1)
+    return Product((images,), filters, channels, pixels, lhs, rhs, root.bias, axes)
 
 
 def _batch_strides(access: Access, trailing: int, rank: int) -> list[int]:
@@ -128,7 +127,7 @@ def _batch_strides(access: Access, trailing: int, rank: int) -> list[int]:
 
 
 def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
-    product, given = _read(kernel), kernel.pack
+    product, given = read_product(kernel), kernel.pack
     lanes = facts.lanes if given is None else gcd(facts.lanes, given)
     vectors = None if given is None else given // lanes
     block = choose_block(lambda rows: split(product.m, rows), product.n, facts.registers, lanes, vectors)
@@ -149,6 +148,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
             tiles = -(-tiles // 2)
         else:
             panels = -(-panels // 2)
+    tiles = _even_tiles(product, mr, tiles, -(-product.n // (panels * nr)), facts.cores)
     return {
         "lanes": lanes,
         "fma": int(facts.fma),
@@ -166,9 +166,19 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     }
 
 
+def _even_tiles(product: Product, mr: int, tiles: int, across: int, cores: int) -> int:
+    """Tiles of a task, fewer where that gives all cores as many tasks."""
+    others, total = prod(product.batch) * across, -(-product.m // mr)
+    down = -(-total // tiles)
+    if idle_part(others * down, cores) <= _IDLE:
+        return tiles
+    even = next(count for count in range(down, down + cores) if others * count % cores == 0)
+    return max(1, -(-total // even))
+
+
 def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
     blocks = list(register_blocks(facts.registers))
-    product = _read(kernel)
+    product = read_product(kernel)
     k = product.k
     return {
         "mr": sorted({block.rows for block in blocks}),
@@ -183,7 +193,7 @@ def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
 
 @dataclass(frozen=True)
 class _Emitter:
-    product: _Product
+    product: Product
     numbers: Parameters
     result: Result
     lhs: ir.Value  # flat
@@ -283,7 +293,7 @@ def _rest(total: int, part: int) -> int:
 
 
 def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
-    product = _read(kernel)
+    product = read_product(kernel)
     if kernel.has_low_result and parameters["kc"] < product.k:
         raise CompileError(
             f"the template 'matmul' keeps sums in a {type_of(kernel.result)} result: kc must be {product.k}"

@@ -10,13 +10,20 @@ from mlir import ir
 from mlir.dialects import func
 
 from aiopt.passes import templates
-from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template
+from aiopt.passes.templates.base import (
+    LIBRARY_ROUTE,
+    STRUCTURED_ROUTE,
+    TEMPLATE_ROUTE,
+    Buffers,
+    Facts,
+    Parameters,
+    Template,
+)
 from aiopt.passes.templates.kernel import Contraction
 from aiopt.support.errors import CompileError
 
 ROUTE, CHOICE = "ai.route", "ai.template"  # attributes of a kernel function
 _SWITCHES = frozenset({"fma", "dot", "order", "copy", "ahead"})  # parameters that may be 0
-TEMPLATE_ROUTE, STRUCTURED_ROUTE = "template", "structured"
 
 
 @cache
@@ -47,7 +54,7 @@ def choose(function: func.FuncOp, known: frozenset[int], facts: Facts) -> tuple[
 def write_choice(function: func.FuncOp, choice: tuple[str, Parameters] | None) -> None:
     """Set the attributes `ai.route` and `ai.template` of a kernel."""
     attributes = function.operation.attributes
-    attributes[ROUTE] = ir.StringAttr.get(STRUCTURED_ROUTE if choice is None else TEMPLATE_ROUTE)
+    attributes[ROUTE] = ir.StringAttr.get(STRUCTURED_ROUTE if choice is None else registered()[choice[0]].route)
     if choice is not None:
         name, parameters = choice
         i64 = ir.IntegerType.get_signless(64)
@@ -55,13 +62,21 @@ def write_choice(function: func.FuncOp, choice: tuple[str, Parameters] | None) -
         attributes[CHOICE] = ir.DictAttr.get({"name": ir.StringAttr.get(name), **numbers})
 
 
+def has_emitted_loops(function: ir.OpView) -> bool:
+    """True if a template makes the loops of a kernel, around calls of a library or not."""
+    attributes = function.operation.attributes
+    return ROUTE in attributes and ir.StringAttr(attributes[ROUTE]).value in (TEMPLATE_ROUTE, LIBRARY_ROUTE)
+
+
 def read_choice(function: func.FuncOp) -> tuple[Template, Parameters] | None:
     """The template and parameters a kernel was given; None for the structured route. Raises CompileError."""
     attributes = function.operation.attributes
-    if ROUTE not in attributes or ir.StringAttr(attributes[ROUTE]).value != TEMPLATE_ROUTE:
+    if not has_emitted_loops(function):
         return None
     if CHOICE not in attributes:
-        raise CompileError(f"@{function.name.value} takes the template route, but has no {CHOICE}")
+        raise CompileError(
+            f"@{function.name.value} takes the {ir.StringAttr(attributes[ROUTE]).value} route, but has no {CHOICE}"
+        )
     values = {item.name: item.attr for item in ir.DictAttr(attributes[CHOICE])}
     name = ir.StringAttr(values.pop("name")).value if "name" in values else ""
     if name not in registered():

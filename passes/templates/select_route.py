@@ -11,23 +11,24 @@ from aiopt.dialects.ai.winograd import SIZES
 from aiopt.passes.base import Pass, functions
 from aiopt.passes.rewrite import constant_value
 from aiopt.passes.spec.base import Level
-from aiopt.passes.templates.base import Facts
-from aiopt.passes.templates.registry import choose, write_choice
+from aiopt.passes.templates.base import LIBRARY_ROUTE, Facts
+from aiopt.passes.templates.registry import choose, registered, write_choice
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import OptionError
-from aiopt.support.target import AUTO
+from aiopt.support.target import AUTO, NO_LIBRARY
 
 WINOGRAD = {AUTO: SIZES, "off": (), **{str(size): (size,) for size in SIZES}}
 
 
 @dataclass(frozen=True)
 class SelectRoute(Pass):
-    """Before: kernels of ai ops. After: each has `ai.route`, "template" or "structured", and with a template
-    `ai.template`, its name and parameters for a machine with these registers and caches.
+    """Before: kernels of ai ops. After: each has `ai.route`, "template", "library" or "structured", and but for the
+    last `ai.template`, a name and parameters for a machine with these registers and caches.
 
     `templates=false` sends all down the structured route. A route that is there stays as it is. `winograd` says which
     convolutions are computed by Winograd's algorithm, with more rounding: auto (3x3 where it is faster, in tiles of 2x2
-    or 4x4), off (none), 2 or 4 (all that it can do, in tiles of this size).
+    or 4x4), off (none), 2 or 4 (all that it can do, in tiles of this size). `library` sends products to one: openblas,
+    onednn or none.
     """
 
     name: ClassVar[str] = "ai-select-route"
@@ -40,8 +41,12 @@ class SelectRoute(Pass):
     dot: bool = False
     templates: bool = True
     winograd: str = AUTO
+    library: str = NO_LIBRARY
 
     def run(self, unit: Unit) -> None:
+        if self.library != NO_LIBRARY and self.library not in libraries():
+            known = ", ".join([NO_LIBRARY, *libraries()])
+            raise OptionError(f"{self.name}: option 'library' must be one of {known}, not '{self.library}'")
         if self.winograd not in WINOGRAD:
             raise OptionError(
                 f"{self.name}: option 'winograd' must be one of {', '.join(WINOGRAD)}, not '{self.winograd}'"
@@ -54,6 +59,7 @@ class SelectRoute(Pass):
             self.fma,
             self.dot,
             WINOGRAD[self.winograd],
+            "" if self.library == NO_LIBRARY else self.library,
         )
         known = known_arguments(unit)
         for function in functions(unit.module):
@@ -61,6 +67,11 @@ class SelectRoute(Pass):
                 continue
             constants = known.get(function.name.value, frozenset())
             write_choice(function, choose(function, constants, facts) if self.templates else None)
+
+
+def libraries() -> list[str]:
+    """Names of the libraries that kernels can be sent to."""
+    return sorted(name for name, template in registered().items() if template.route == LIBRARY_ROUTE)
 
 
 def calls(unit: Unit) -> dict[str, list[func.CallOp]]:

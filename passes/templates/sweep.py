@@ -10,12 +10,14 @@ from mlir.dialects import arith
 
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Facts, Parameters
+from aiopt.passes.templates.blocking import idle_part
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Registers, Result, Tile
 from aiopt.passes.templates.geometry import Axis, Geometry, Run, Span, plan_row
 
 BLOCKS, ROWS, PIXELS = range(3)
 _TASKS_PER_CORE = 8
+_IDLE = 0.02  # differences in how long cores wait that do not count
 
 # (tile, accumulators, spans, where the window's row starts in the input, where the kernel's row starts in the weights)
 Taps = Callable[[Tile, Registers, tuple[Span, ...], Index, Index], Registers]
@@ -189,7 +191,16 @@ def visible_taps(axis: Axis, position: Index) -> tuple[Index, Index]:
 
 
 def task_rows(geometry: Geometry, blocks: int, pixels: int, facts: Facts) -> int:
-    """Rows of a task: at least as many as make `pixels`, but few enough for all cores to have some tasks."""
+    """Rows of a task: at least as many as make `pixels`, but few enough for all cores to have some tasks.
+
+    Down to half of them where more of the cores then have as many tasks.
+    """
     least = -(-pixels // geometry.x.count)
     parts = -(-_TASKS_PER_CORE * facts.cores // (geometry.images * blocks))
-    return max(1, min(geometry.y.count, max(least, geometry.y.count // max(parts, 1))))
+    rows = max(1, min(geometry.y.count, max(least, geometry.y.count // max(parts, 1))))
+    half = range(-(-rows // 2), rows + 1)
+
+    def idle(size: int) -> float:
+        return idle_part(geometry.images * blocks * -(-geometry.y.count // size), facts.cores)
+
+    return min(half, key=lambda size: (round(idle(size) / _IDLE), -size))
