@@ -17,8 +17,9 @@ from aiopt.passes.rewrite import PARTITION, copy_placement, defining, has_one_us
 from aiopt.passes.templates.access import is_load, is_turned, read_access, reads_matrix
 from aiopt.passes.templates.kernel import computes_on_registers, is_root, uncast
 
-Use = tuple[ir.Operation, int]  # an op and the number of an operand
-Readers = dict[ir.Operation, ext.Operation]  # an op that is absorbed -> the op that takes it into its kernel
+# By result: the hash of an op changes with its operands and attributes.
+Use = tuple[ir.Value, int]  # an op and the number of an operand
+Readers = dict[ir.Value, ext.Operation]  # an op that is absorbed -> the op that takes it into its kernel
 
 
 def absorb(ops: Sequence[ext.Operation], max_ops: int) -> Readers:
@@ -26,10 +27,10 @@ def absorb(ops: Sequence[ext.Operation], max_ops: int) -> Readers:
 
     max_ops: the most ops of a kernel of attention; with 1, products read nothing but casts through others.
     """
-    search = _Search({op.operation: place for place, op in enumerate(ops)})
+    search = _Search({_result(op): place for place, op in enumerate(ops)})
     products = [op for op in ops if isinstance(op, MatMulOp) and is_root(op)]
     for product in products:
-        search.readers.update((op.operation, product) for op in search.front(product, max_ops))
+        search.readers.update((_result(op), product) for op in search.front(product, max_ops))
     if max_ops > 1:
         search.through = {use for product in products for use in search.uses_through(product)}
     for op in reversed(ops):
@@ -40,7 +41,7 @@ def absorb(ops: Sequence[ext.Operation], max_ops: int) -> Readers:
 
 @dataclass
 class _Search:
-    order: dict[ir.Operation, int]
+    order: dict[ir.Value, int]
     readers: Readers = field(default_factory=dict)
     through: set[Use] = field(default_factory=set)  # uses of loads through which a product can read
 
@@ -49,32 +50,32 @@ class _Search:
         softmax, casts = uncast(product.lhs)
         if not isinstance(softmax, SoftmaxOp) or softmax.axis.value != ext.type_of(softmax.input).rank - 1:
             return []
-        behind = sorted(_behind(softmax.input), key=lambda op: self.order[op.operation])
+        behind = sorted(_behind(softmax.input), key=lambda op: self.order[_result(op)])
         first = next((op for op in reversed(behind) if isinstance(op, MatMulOp)), None)
         if first is None:
             return []
         members: list[ext.Operation] = [first]
-        inside = {first.operation}
+        inside = {_result(first)}
         for op in behind:
-            if not isinstance(op, MatMulOp) and any(_is_made_in(inside, value) for value in op.operation.operands):
+            if not isinstance(op, MatMulOp) and any(value in inside for value in op.operation.operands):
                 members.append(op)
-                inside.add(op.operation)
+                inside.add(_result(op))
         members += [softmax, *(op for op in casts if isinstance(op, ext.Operation))]
-        inside = {op.operation for op in (*members, product)}
-        closed = all(user.operation in inside for op in members for user in users(op.operation.results[0]))
+        inside = {_result(op) for op in (*members, product)}
+        closed = all(_is_among(inside, user) for op in members for user in users(op.operation.results[0]))
         fits = closed and len(members) < max_ops and all(_partition(op) == _partition(product) for op in members)
         heads = ext.type_of(softmax.input).shape[:-2] == ext.type_of(product.out).shape[:-2]
         return members if fits and heads else []
 
     def uses_through(self, product: MatMulOp) -> Iterator[Use]:
         """The uses of casts, transposes and slices through which a product can read its operands."""
-        is_attention = _is_made_in(self.readers, product.lhs)
+        is_attention = product.lhs in self.readers
         for number, value in enumerate(product.operation.operands):
             for depth in range(len(read_access(value).through), 0, -1):
                 access = read_access(value, depth)
                 if reads_matrix(access) and not (is_attention and number == 1 and is_turned(access)):
-                    yield product.operation, number
-                    yield from ((op.operation, 0) for op in access.through[:-1])
+                    yield product.out, number
+                    yield from ((_result(op), 0) for op in access.through[:-1])
                     break
 
     def is_taken(self, op: ext.Operation) -> bool:
@@ -83,15 +84,15 @@ class _Search:
         uses = [(use.owner, use.operand_number) for use in result.uses]
         if not uses or not all(self._takes(user, number, op) for user, number in uses):
             return False
-        by_product = all((user.operation, number) in self.through for user, number in uses)
+        by_product = all((_result(user), number) in self.through for user, number in uses)
         rounds = isinstance(op, CastOp) and _rounds(defining(source), by_product) and has_one_use(source)
         return not rounds
 
     def _takes(self, user: ir.OpView, number: int, op: ext.Operation) -> bool:
         if isinstance(op, CastOp) and _loads(user):
             return True
-        is_reader = isinstance(user, MatMulOp) or user.operation in self.readers
-        return is_reader and (user.operation, number) in self.through and _partition(user) == _partition(op)
+        is_reader = isinstance(user, MatMulOp) or _is_among(self.readers, user)
+        return is_reader and (_result(user), number) in self.through and _partition(user) == _partition(op)
 
     def share(self, op: ext.Operation) -> None:
         """Give each reader of an op that is absorbed one of its own."""
@@ -100,11 +101,11 @@ class _Search:
             copy = op.operation.clone(ir.InsertionPoint(user))
             user.operation.operands[number] = copy.operation.results[0]
             copy_placement(user, copy)  # pyright: ignore[reportArgumentType]
-            self.readers[copy.operation] = user  # pyright: ignore[reportArgumentType]
-            if (op.operation, 0) in self.through:
-                self.through.add((copy.operation, 0))
+            self.readers[_result(copy)] = user  # pyright: ignore[reportArgumentType]
+            if (_result(op), 0) in self.through:
+                self.through.add((_result(copy), 0))
         copy_placement(first[0], op)
-        self.readers[op.operation] = first[0]  # pyright: ignore[reportArgumentType]
+        self.readers[_result(op)] = first[0]  # pyright: ignore[reportArgumentType]
 
 
 def _behind(value: ir.Value) -> list[ext.Operation]:
@@ -122,9 +123,13 @@ def _behind(value: ir.Value) -> list[ext.Operation]:
     return found
 
 
-def _is_made_in(ops: Container[ir.Operation], value: ir.Value) -> bool:
-    owner = defining(value)
-    return owner is not None and owner.operation in ops
+def _result(op: ir.OpView | ir.Operation) -> ir.Value:
+    return op.operation.results[0]
+
+
+def _is_among(results: Container[ir.Value], op: ir.OpView) -> bool:
+    """True if the op makes one of these; what returns makes nothing."""
+    return len(op.operation.results) == 1 and _result(op) in results
 
 
 def _rounds(op: ir.OpView | None, by_product: bool) -> bool:

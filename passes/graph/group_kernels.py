@@ -16,7 +16,7 @@ from aiopt.passes.graph import grouping
 from aiopt.passes.graph.absorb import Readers, absorb
 from aiopt.passes.graph.grouping import Kind, Node
 from aiopt.passes.remark import PASSED, Remark
-from aiopt.passes.rewrite import PARTITION, defining, users
+from aiopt.passes.rewrite import PARTITION, users
 from aiopt.passes.spec.base import Level
 from aiopt.passes.templates.kernel import computes_on_registers, is_root
 from aiopt.passes.unit import Unit
@@ -48,7 +48,7 @@ class GroupKernels(FunctionPass):
         if self.max_ops < 1:
             raise PipelineError(f"{self.name}: option 'max-ops' must be 1 or more, not {self.max_ops}")
         readers = absorb(_computing(function), self.max_ops)
-        ops = [op for op in _computing(function) if op.operation not in readers]
+        ops = [op for op in _computing(function) if op.operation.results[0] not in readers]
         groups = grouping.group(_abstract(ops, readers), self.max_ops)
         first: dict[int, ext.Operation] = {}
         for op, number in zip(ops, groups, strict=True):
@@ -60,8 +60,7 @@ class GroupKernels(FunctionPass):
             if leader is not op:
                 unit.remarks.append(Remark(f"fused {_title(op)} into {_title(leader)}", PASSED, "fused", op))
         for op in reversed(_computing(function)):
-            if op.operation in readers:
-                reader = readers[op.operation]
+            if reader := readers.get(op.operation.results[0]):
                 op.operation.attributes[GROUP] = reader.operation.attributes[GROUP]
                 unit.counts["num-fused"] += 1
                 unit.remarks.append(Remark(f"fused {_title(op)} into {_title(reader)}", PASSED, "fused", op))
@@ -97,9 +96,8 @@ def _node(op: ext.Operation, index: dict[ir.Value, int], readers: Readers) -> No
 def _sources(op: ext.Operation, readers: Readers) -> Iterator[ir.Value]:
     """What an op and those it absorbs read from outside."""
     for value in op.operation.operands:
-        owner = defining(value)
-        if isinstance(owner, ext.Operation) and owner.operation in readers:
-            yield from _sources(owner, readers)
+        if value in readers:
+            yield from _sources(value.owner.opview, readers)  # pyright: ignore[reportArgumentType]
         else:
             yield value
 
