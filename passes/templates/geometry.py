@@ -110,6 +110,16 @@ def read_geometry(kernel: Contraction) -> Geometry | None:
     return Geometry(image.shape[0], y, x, image.shape[3], out.shape[3], root.group.value)
 
 
+def read_planes(kernel: Contraction) -> Geometry | None:
+    """The geometry of a convolution of images with channels first; None for other kernels."""
+    root = kernel.root
+    if not isinstance(root, ai.ConvOp) or root.layout is not None or len(list(root.strides)) != 2:
+        return None
+    image, taps, out = type_of(root.input).shape, type_of(root.weight).shape[2:], kernel.out.shape
+    y, x = (Axis(image[2 + i], out[2 + i], taps[i], root.strides[i], root.dilations[i], root.pads[i]) for i in range(2))
+    return Geometry(image[0], y, x, image[1], out[1], root.group.value)
+
+
 def read_pooling(kernel: Contraction) -> Geometry | None:
     """The geometry of a pooling of images with channels last, each channel on its own; None for other kernels."""
     root = kernel.root

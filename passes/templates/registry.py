@@ -113,7 +113,7 @@ def emit_template(function: func.FuncOp, template: Template, parameters: Paramet
 
 
 def _check_packing(name: str, kernel: Contraction, parameters: Parameters) -> None:
-    if kernel.pack not in (None, parameters["nr"]):
+    if kernel.pack is not None and kernel.pack != parameters["nr"]:
         raise CompileError(f"@{name}: nr is {parameters['nr']}, but the weight is packed by {kernel.pack}")
     if kernel.interleave != bool(parameters.get("dot")):
         raise CompileError(f"@{name}: the weight is packed in pairs if and only if dot is 1")

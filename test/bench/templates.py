@@ -78,6 +78,20 @@ def pointwise(size: int, channels: int, filters: int) -> Case:
     return Case(f"pointwise {channels}x{size}x{size} -> {filters}", build, (1, channels, size, size), shapes, flops)
 
 
+def planes(size: int, channels: int, taps: int, stride: int) -> Case:
+    """depthwise conv + bias + relu on a square image with channels first."""
+
+    def build(x: ir.Value, w: ir.Value, b: ir.Value) -> ir.Value:
+        window = {"strides": [stride] * 2, "pads": [taps // 2] * 4, "group": channels}
+        return ai.ReluOp(ai.ConvOp(x, w, b, **window).out).out
+
+    flops = 2 * (-(-size // stride)) ** 2 * channels * taps * taps
+    shapes = [(channels, 1, taps, taps), (channels,)]
+    return Case(
+        f"planes {taps}x{taps}/{stride} {channels}x{size}x{size}", build, (1, channels, size, size), shapes, flops
+    )
+
+
 CASES = [
     matmul(512, 512, 512), matmul(768, 768, 768), matmul(1024, 1024, 1024), matmul(128, 384, 1536),
     matmul(1, 2048, 1000),
@@ -97,6 +111,8 @@ CASES = [
     # MobileNet, ResNeXt
     conv(112, 32, 32, 3, 1, 32), conv(56, 128, 128, 3, 2, 128), conv(14, 512, 512, 3, 1, 512),
     conv(28, 120, 120, 5, 1, 120),
+    planes(112, 32, 3, 1), planes(56, 128, 3, 1), planes(56, 128, 3, 2), planes(14, 512, 3, 1), planes(28, 120, 5, 1),
+    planes(7, 512, 3, 1),
     conv(28, 256, 256, 3, 1, 32), conv(80, 24, 24, 3, 1),
 ]  # fmt: skip
 

@@ -43,6 +43,10 @@ def _conv(pads: int, group: int = 1):
     return build
 
 
+def _planes(x: ir.Value, w: ir.Value, b: ir.Value) -> ir.Value:
+    return ai.ReluOp(ai.ConvOp(x, w, b, pads=[1] * 4, group=3).out).out
+
+
 def _pointwise_weights(low: str) -> list[np.ndarray]:
     return [_low(low, 19, 24, 1, 1), _f32(19)]
 
@@ -58,6 +62,7 @@ def _kernels(low: str) -> list[Kernel]:
         Kernel("conv", _conv(1), [_low(low, 1, 9, 11, 5)], [_low(low, 21, 5, 3, 3), _f32(21)]),
         Kernel("conv", _conv(1), [_low(low, 1, 6, 6, 8)], [_low(low, 8, 8, 3, 3), _low(low, 8)]),
         Kernel("depthwise", _conv(1, 13), [_low(low, 1, 8, 9, 13)], [_low(low, 13, 1, 3, 3), _f32(13)]),
+        Kernel("planes", _planes, [_low(low, 1, 3, 8, 19)], [_low(low, 3, 1, 3, 3), _f32(3)]),
     ]
 
 

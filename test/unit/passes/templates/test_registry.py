@@ -43,11 +43,16 @@ def _pool(x: ir.Value) -> ir.Value:
     return ai.MaxPoolOp(x, kernel=[3, 3], strides=[2, 2], pads=[1] * 4, layout="channels_last").out
 
 
+def _planes(x: ir.Value, w: ir.Value) -> ir.Value:
+    return ai.ConvOp(x, w, strides=[2, 1], pads=[1] * 4, group=5).out
+
+
 _KERNELS = {
     "attention": Kernel("attention", _attention, [_normal(2, 19, 12), _normal(2, 77, 12), _normal(2, 77, 21)]),
     "matmul": Kernel("matmul", lambda a, b: ai.MatMulOp(a, b).out, [_normal(23, 70)], [_normal(70, 45)]),
     "conv": _conv("conv", 1, 3, 1),
     "depthwise": _conv("depthwise", 20, 3, 2),
+    "planes": Kernel("planes", _planes, [_normal(1, 5, 17, 21)], [_normal(5, 1, 3, 3)]),
     "winograd": _conv("winograd", 1, 3, 1),
     "transpose": Kernel("transpose", lambda x: ai.TransposeOp(x, permutation=[1, 0]).out, [_normal(37, 90)]),
     "rows": Kernel("rows", lambda x: ai.SoftmaxOp(x, axis=1).out, [_normal(37, 90)]),
