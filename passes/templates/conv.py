@@ -22,8 +22,8 @@ from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Axes, Registers, Result, Tile, each_axis, folds
 from aiopt.passes.templates.geometry import Geometry, Span, is_depthwise, read_geometry
 from aiopt.passes.templates.kernel import Contraction
-from aiopt.passes.templates.matmul import covers_pointwise
 from aiopt.passes.templates.pairs import sums_pairs
+from aiopt.passes.templates.product import covers_pointwise
 from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
 from aiopt.passes.templates.sweep import BLOCKS, ROWS, Sweep, task_rows
 from aiopt.support.types import item_bytes

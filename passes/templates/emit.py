@@ -40,6 +40,13 @@ def mul(a: Index, factor: int) -> Index:
     return arith.muli(a, index(factor))
 
 
+def divided(a: Index, divisor: int) -> tuple[Index, Index]:
+    """a // divisor and a % divisor for a >= 0, at compile time where a is known."""
+    if isinstance(a, int):
+        return divmod(a, divisor)
+    return arith.divui(a, index(divisor)), arith.remui(a, index(divisor))
+
+
 def minimum(a: Index, b: Index) -> Index:
     """The smaller one, at compile time where both are known."""
     return min(a, b) if isinstance(a, int) and isinstance(b, int) else arith.minsi(index(a), index(b))

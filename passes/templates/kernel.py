@@ -107,11 +107,16 @@ def weight_of(root: Weighted) -> ir.Value:
 
 def is_pointwise(op: ai.ConvOp) -> bool:
     """A dense convolution that looks at one pixel for each pixel of its result, which has as many."""
+    return sees_pixels(op) and all(stride == 1 for stride in op.strides)
+
+
+def sees_pixels(op: ai.ConvOp) -> bool:
+    """A dense convolution that looks at one pixel for each pixel of its result."""
     if op.group.value != 1:
         return False
     shape = type_of(op.weight).shape
     kernel = shape[1:-2] if op.pack is not None else shape[2:]
-    return all(size == 1 for size in [*kernel, *op.strides]) and not any(op.pads)
+    return all(size == 1 for size in kernel) and not any(op.pads)
 
 
 def is_root(op: Operation) -> bool:

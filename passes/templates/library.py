@@ -18,7 +18,7 @@ from aiopt.passes.templates.base import LIBRARY_ROUTE, Buffers, Facts, Parameter
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Result, Tile, folds
 from aiopt.passes.templates.kernel import ACCUMULATOR, Contraction, Weighted, is_pointwise
-from aiopt.passes.templates.matmul import Product, conv_axes, read_product
+from aiopt.passes.templates.product import Product, conv_axes, read_product
 
 _TASKS_PER_CORE, _LEAST_ROWS = 2, 32  # a library packs the columns for each task again
 _BYTES = 4

@@ -15,13 +15,13 @@ from mlir import ir
 from aiopt.dialects import ai
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
-from aiopt.passes.templates.access import Access
 from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
 from aiopt.passes.templates.blocking import choose_block, fetches_ahead, idle_part, register_blocks, split
 from aiopt.passes.templates.emit import Index
-from aiopt.passes.templates.epilogue import Axes, Result, Tile, each_axis, folds
-from aiopt.passes.templates.kernel import Contraction, is_pointwise
+from aiopt.passes.templates.epilogue import Result, Tile
+from aiopt.passes.templates.kernel import Contraction
 from aiopt.passes.templates.pairs import sums_pairs
+from aiopt.passes.templates.product import Product, covers_pointwise, read_product
 from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
 from aiopt.passes.templates.turn import Lines, turn_columns
 from aiopt.support.errors import CompileError
@@ -30,6 +30,9 @@ from aiopt.support.types import item_bytes
 _TASKS_PER_CORE = 4
 # The part of the L2 cache for a panel. Were it small enough for L1, sums would pass through memory more often: slower.
 _PANEL_PART = 8
+# The part of it for the rows of a task. Those of strided pixels are in part of its sets only; where all columns stay in
+# the L2 cache, fewer rows cost nothing.
+_ROWS_PART, _APART_PART = 2, 16
 # Steps of a panel whose columns are not packed: each reads a line from elsewhere, and more of them fall out of L1.
 _STRIDED_STEPS = 128
 # So much longer the last core may take than the others: task sizes are not equal to the last row anyway.
@@ -37,93 +40,11 @@ _IDLE = 0.02
 _MANY_ROWS = 2  # tiles of rows from which on a panel stays in the L2 cache for the next
 
 
-@dataclass(frozen=True)
-class Matrix:
-    """An operand as the loops read it: a buffer, the place of its first element, strides (0: broadcast)."""
-
-    value: ir.Value
-    offset: int
-    lead: list[int]
-    row: int
-    column: int
-
-
-@dataclass(frozen=True)
-class Product:
-    """[*batch, m, k] x [*batch, k, n]."""
-
-    batch: tuple[int, ...]
-    m: int
-    k: int
-    n: int
-    lhs: Matrix
-    rhs: Matrix
-    bias: ir.Value | None
-    axes: Axes  # of the kernel's result
-
-
-def covers_pointwise(kernel: Contraction) -> bool:
-    """True for a pointwise convolution that is a matrix product: of pixels and filters, or the other way round.
-
-    With channels last the pixels of all images are rows, and the filters columns, packed. With channels first filters
-    are rows, and the pixels of an image columns.
-    """
-    root = kernel.root
-    if not isinstance(root, ai.ConvOp) or not is_pointwise(root) or not folds(kernel, conv_axes(kernel.out.rank, root)):
-        return False
-    return kernel.packable if root.layout is not None else root.pack is None
-
-
-def conv_axes(rank: int, root: ai.ConvOp) -> Axes:
-    """The axes of a pointwise convolution's result: pixels are one."""
-    return [range(rank - 1), [rank - 1]] if root.layout is not None else [[0], [1], range(2, rank)]
-
-
 def _matches(kernel: Contraction) -> bool:
     root = kernel.root
     if kernel.out.size == 0 or kernel.scores is not None:
         return False
     return type_of(root.lhs).shape[-1] > 0 if isinstance(root, ai.MatMulOp) else covers_pointwise(kernel)
-
-
-def read_product(kernel: Contraction) -> Product:
-    """The product that a kernel which this template covers is."""
-    root, out = kernel.weighted, kernel.out
-    if isinstance(root, ai.ConvOp):
-        return _read_conv(kernel, root)
-    *lead, m, n = out.shape
-    lhs, rhs = kernel.access(root.lhs), kernel.access(root.rhs)
-    trailing = 2 if root.pack is None else 3  # axes of a packed rhs: blocks, k, columns of a block
-    rows: Axes = [range(out.rank - 1), [out.rank - 1]]
-    row = lhs.joined(0, out.rank - 1) if list(lhs.shape[:-2]) == lead else None
-    if prod(rhs.shape[:-trailing]) == 1 and row is not None and kernel.turn is None and folds(kernel, rows):
-        batch, count, axes = (), prod(lead) * m, rows
-    else:
-        batch, count, axes, row = tuple(lead), m, each_axis(out.rank), lhs.strides[-2]
-    left = Matrix(lhs.argument, lhs.offset, _batch_strides(lhs, 2, len(batch)), row, lhs.strides[-1])
-    right = Matrix(rhs.argument, rhs.offset, _batch_strides(rhs, trailing, len(batch)), *rhs.strides[-2:])
-    return Product(batch, count, lhs.shape[-1], n, left, right, None, axes)
-
-
-def _read_conv(kernel: Contraction, root: ai.ConvOp) -> Product:
-    out, weight, image = kernel.out, root.weight, type_of(root.input)
-    axes, source = conv_axes(out.rank, root), kernel.source(root.input)
-    if root.layout is not None:
-        pixels, channels = prod(out.shape[:-1]), image.shape[-1]
-        lhs, rhs = Matrix(source, 0, [], channels, 1), Matrix(weight, 0, [], out.shape[-1], 1)
-        return Product((), pixels, channels, out.shape[-1], lhs, rhs, root.bias, axes)
-    images, channels = image.shape[:2]
-    pixels, filters = prod(out.shape[2:]), out.shape[1]
-    lhs = Matrix(kernel.source(weight), 0, [0], channels, 1)
-    rhs = Matrix(source, 0, [channels * pixels], pixels, 1)
-    return Product((images,), filters, channels, pixels, lhs, rhs, root.bias, axes)
-
-
-def _batch_strides(access: Access, trailing: int, rank: int) -> list[int]:
-    """Strides along the last `rank` batch axes of the result, 0 where the operand has one matrix for all."""
-    lead = len(access.shape) - trailing
-    own = [0 if access.shape[axis] == 1 else access.strides[axis] for axis in range(lead)]
-    return ([0] * rank + own)[len(own) :] if len(own) <= rank else []
 
 
 def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
@@ -140,8 +61,10 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     kc = -(-product.k // -(-product.k // max(limit, 1)))
     kc = min(kc + kc % 2, product.k)
     item = item_bytes(type_of(product.rhs.value).element)
+    weight_bytes = item * product.k * product.n
     tiles, panels = -(-product.m // mr), -(-product.n // nr)
-    tiles = min(tiles, max(1, facts.l2_bytes // 2 // (4 * kc * mr)))
+    is_apart = product.lhs.lines is not None and weight_bytes <= facts.l2_bytes // 2
+    tiles = min(tiles, max(1, facts.l2_bytes // (_APART_PART if is_apart else _ROWS_PART) // (4 * kc * mr)))
     tasks = _TASKS_PER_CORE * facts.cores // prod(product.batch)
     while -(-product.m // (tiles * mr)) * -(-product.n // (panels * nr)) < tasks and (tiles > 1 or panels > 1):
         if tiles * mr > panels * nr or panels == 1:
@@ -159,9 +82,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
         "tiles": tiles,
         "panels": panels,
         "ahead": int(
-            reused
-            and kernel.packable
-            and fetches_ahead(product.m, item * product.k * product.n, item * kc * nr, facts.l2_bytes)
+            reused and kernel.packable and fetches_ahead(product.m, weight_bytes, item * kc * nr, facts.l2_bytes)
         ),
     }
 
@@ -271,9 +192,14 @@ class _Emitter:
     def _tile(self, tile: Tile, columns: Columns, start: Index) -> None:
         product, kc, lhs = self.product, self.numbers["kc"], self.product.lhs
         whole = kc >= product.k
-        at = emit.add(emit.dot(tile.lead, lhs.lead), emit.add(emit.mul(tile.row, lhs.row), lhs.offset))
-        at = emit.add(at, emit.mul(start, lhs.column))
-        rows = Rows(self.lhs, at, [row * lhs.row for row in range(tile.rows)], lhs.column)
+        at = emit.add(emit.dot(tile.lead, lhs.lead), emit.add(emit.mul(start, lhs.column), lhs.offset))
+        if lhs.lines is None:
+            rows = Rows(
+                self.lhs, emit.add(at, lhs.place(tile.row)), [i * lhs.row for i in range(tile.rows)], lhs.column
+            )
+        else:
+            places = [emit.add(at, lhs.place(emit.add(tile.row, i))) for i in range(tile.rows)]
+            rows = Rows(self.lhs, 0, places, lhs.column)
         sums = self.result.begin(tile, True if whole else emit.equal(start, 0))
         arithmetic = Arithmetic.of(self.numbers)
         sums = reduce_products(tile, range(tile.rows), sums, self._steps(start), rows, columns, arithmetic)

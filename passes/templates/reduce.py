@@ -20,7 +20,7 @@ class Rows:
 
     buffer: ir.Value
     start: Index
-    offsets: Sequence[int]
+    offsets: Sequence[Index]
     stride: int = 1
 
 

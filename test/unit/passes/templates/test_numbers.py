@@ -61,13 +61,7 @@ def _random_conv(template: str) -> Kernel:
     lists = {key: tuple(int(v) for v in value) for key, value in numbers.items()}
     name = "conv" if template == "grouped" else template
     kernel_size = (int(kernel[0]), int(kernel[1]))
-    if (
-        name == "conv"
-        and group == 1
-        and kernel_size == (1, 1)
-        and set(lists["strides"]) == {1}
-        and not any(lists["pads"])
-    ):
+    if name == "conv" and group == 1 and kernel_size == (1, 1) and not any(lists["pads"]):
         return _random_conv(template)  # a matrix product
     return _conv(image, filters, kernel_size, group=group, template=name, bias=bool(draw(2)), **lists)
 
@@ -87,7 +81,10 @@ def test_convolutions_of_networks(facts: str | None) -> None:
             _conv((2, 14, 14, 24), 40, (3, 3), **same),
             _conv((1, 7, 7, 32), 64, (3, 3), **same),
             _conv((1, 9, 40, 17), 1, (3, 3), **same),
-            _conv((1, 12, 12, 8), 16, (1, 1), strides=(2, 2)),
+            _conv((1, 12, 12, 8), 16, (1, 1), strides=(2, 2), template="matmul"),
+            _conv((2, 12, 13, 24), 40, (1, 1), strides=(2, 3), template="matmul"),
+            _conv((2, 13, 12, 24), 40, (1, 1), strides=(2, 2)),  # images are not a multiple of two rows apart
+            _conv((1, 13, 11, 300), 40, (1, 1), strides=(2, 2), template="matmul"),
             _conv((1, 8, 16, 8), 16, (1, 3), pads=(0, 1, 0, 1)),
             _conv((1, 2, 3, 5), 3, (3, 3), **same),
             _conv((3, 5, 7, 24), 130, (1, 1), template="matmul"),
@@ -95,7 +92,15 @@ def test_convolutions_of_networks(facts: str | None) -> None:
             _conv((1, 14, 14, 40), 40, (5, 5), pads=(2, 2, 2, 2), group=40, template="depthwise"),
             _conv((1, 14, 14, 240), 240, (5, 5), pads=(2, 2, 2, 2), group=240, template="depthwise"),
             _conv((1, 6, 6, 12), 24, (3, 3), group=12, **same),
-            _conv((1, 6, 5, 16), 100, (1, 1), strides=(2, 2)),
+            _conv((1, 6, 5, 16), 100, (1, 1), strides=(2, 2), template="matmul"),
+            _conv(
+                (1, 6, 10, 16),
+                24,
+                (1, 1),
+                strides=(2, 2),
+                epilogue=lambda y, s: ai.AddOp(y, s).out,
+                sides=(_normal(1, 1, 5, 24),),
+            ),
         ],
         facts,
     )
