@@ -23,7 +23,7 @@ from aiopt.passes.templates.kernel import Contraction
 from aiopt.passes.templates.pairs import sums_pairs
 from aiopt.passes.templates.product import Product, covers_pointwise, read_product
 from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
-from aiopt.passes.templates.turn import Lines, turn_columns
+from aiopt.passes.templates.turn import Lines, copy_columns, turn_columns
 from aiopt.support.errors import CompileError
 from aiopt.support.types import item_bytes
 
@@ -35,6 +35,9 @@ _PANEL_PART = 8
 _ROWS_PART, _APART_PART = 2, 16
 # Steps of a panel whose columns are not packed: each reads a line from elsewhere, and more of them fall out of L1.
 _STRIDED_STEPS = 128
+# Such a panel is copied for the rows that come if they are at least so many tiles, and if it has more steps than the L1
+# cache has room for one line of each; so many steps at a time.
+_COPIED_TILES, _LINES, _COPIED_STEPS = 4, 64, 256
 # So much longer the last core may take than the others: task sizes are not equal to the last row anyway.
 _IDLE = 0.02
 _MANY_ROWS = 2  # tiles of rows from which on a panel stays in the L2 cache for the next
@@ -54,10 +57,18 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     block = choose_block(lambda rows: split(product.m, rows), product.n, facts.registers, lanes, vectors)
     mr, nr = block.rows, block.vectors * lanes
     reused = product.m > _MANY_ROWS * mr
+    is_strided = _is_strided(kernel, product)
+    copies = (
+        is_strided
+        and product.rhs.row > nr
+        and product.m >= _COPIED_TILES * mr
+        and product.k > _LINES
+        and not kernel.has_low_result
+    )
     limit = product.k
     if reused and not kernel.has_low_result:
         limit = facts.l2_bytes // _PANEL_PART // (4 * nr)
-        limit = limit if kernel.packable or product.rhs.column != 1 else min(limit, _STRIDED_STEPS)
+        limit = min(limit, _COPIED_STEPS if copies else _STRIDED_STEPS) if is_strided else limit
     kc = -(-product.k // -(-product.k // max(limit, 1)))
     kc = min(kc + kc % 2, product.k)
     item = item_bytes(type_of(product.rhs.value).element)
@@ -81,10 +92,16 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
         "kc": kc,
         "tiles": tiles,
         "panels": panels,
+        "copy": int(copies),
         "ahead": int(
             reused and kernel.packable and fetches_ahead(product.m, weight_bytes, item * kc * nr, facts.l2_bytes)
         ),
     }
+
+
+def _is_strided(kernel: Contraction, product: Product) -> bool:
+    """True if a panel's rows are vectors that lie apart in memory."""
+    return not kernel.packable and product.rhs.column == 1
 
 
 def _even_tiles(product: Product, mr: int, tiles: int, across: int, cores: int) -> int:
@@ -108,6 +125,7 @@ def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
         + [k],
         "tiles": range(1, product.m + 1),
         "panels": range(1, -(-product.n // facts.lanes) + 1),
+        "copy": (0, 1) if _is_strided(kernel, product) else (0,),
         "ahead": (0, 1) if kernel.packable else (0,),
     }
 
@@ -121,13 +139,14 @@ class _Emitter:
     rhs: ir.Value
     packed: bool
     turned: bool  # the columns of the right operand are vectors in memory, not its rows
-    panel: ir.Value | None = None  # those of a task, turned
+    panel: ir.Value | None = None  # those of a task, turned or copied
 
     def task(self, *indices: ir.Value) -> None:
         """A part of the result, `tiles` by `panels`: all of its sums, a part of the reduction after the other."""
         *batch, across, down = indices
         product, kc = self.product, self.numbers["kc"]
-        panel = emit.scratch(min(kc, product.k) * self.numbers["nr"]) if self.turned else None
+        gathers = self.turned or self.numbers["copy"]
+        panel = emit.scratch(min(kc, product.k) * self.numbers["nr"]) if gathers else None
         emitter = replace(self, panel=panel)
 
         def part(start: Index, _: list[ir.Value]) -> list[ir.Value]:
@@ -171,7 +190,7 @@ class _Emitter:
             tile, row = tile + times, row + size * times
 
     def _columns(self, batch: tuple[Index, ...], column: Index, width: int, start: Index) -> Columns:
-        """A panel of the right operand; where its rows are no vectors in memory, they are made here."""
+        """A panel of the right operand; where its rows are no vectors in memory, or lie apart, it is made here."""
         rhs, k, nr, lanes = self.product.rhs, self.product.k, self.numbers["nr"], self.numbers["lanes"]
         lead = emit.dot(batch, rhs.lead)
         if self.packed:
@@ -181,7 +200,8 @@ class _Emitter:
         place = emit.add(emit.add(lead, place), rhs.offset)
         if self.panel is None:
             return Columns(self.rhs, place, rhs.row, False)
-        turn_columns(Lines(self.rhs, place, rhs.column, width), self._steps(start), self.panel, 0, nr, lanes)
+        gather, stride = (turn_columns, rhs.column) if self.turned else (copy_columns, rhs.row)
+        gather(Lines(self.rhs, place, stride, width), self._steps(start), self.panel, 0, nr, lanes)
         return Columns(self.panel, 0, nr, True)
 
     def _steps(self, start: Index) -> Index:
@@ -235,7 +255,7 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
 
 TEMPLATE = Template(
     "matmul",
-    ("lanes", "fma", "dot", "mr", "nr", "kc", "tiles", "panels", "ahead"),
+    ("lanes", "fma", "dot", "mr", "nr", "kc", "tiles", "panels", "copy", "ahead"),
     _matches,
     no_rival,
     _parameters,

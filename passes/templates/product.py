@@ -93,7 +93,9 @@ def read_product(kernel: Contraction) -> Product:
     else:
         batch, count, axes, row = tuple(lead), m, each_axis(out.rank), lhs.strides[-2]
     left = Matrix(lhs.argument, lhs.offset, _batch_strides(lhs, 2, len(batch)), row, lhs.strides[-1])
-    right = Matrix(rhs.argument, rhs.offset, _batch_strides(rhs, trailing, len(batch)), *rhs.strides[-2:])
+    right = Matrix(
+        rhs.argument, rhs.offset, _batch_strides(rhs, trailing, len(batch)), rhs.strides[-2], rhs.strides[-1]
+    )
     return Product(batch, count, lhs.shape[-1], n, left, right, None, axes)
 
 

@@ -24,7 +24,7 @@ class Lines:
     width: int
 
 
-def copy_columns(source: Lines, steps: int, target: ir.Value, start: Index, pitch: int, lanes: int) -> None:
+def copy_columns(source: Lines, steps: Index, target: ir.Value, start: Index, pitch: int, lanes: int) -> None:
     """Write element k of column j to start + k * pitch + j of a buffer of f32, for 0 <= k < steps.
 
     Places after the last column, up to whole vectors, become 0.

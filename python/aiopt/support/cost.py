@@ -26,7 +26,7 @@ WINOGRAD = "winograd"
 
 # The part of a bound that kernels reach, by how their loops are made: fitted to kernels of the eleven models of
 # test/bench/suite.py. Winograd's is of its products alone, the transforms being the rest.
-_ARITHMETIC = {"conv": 0.9, "matmul": 0.95, "depthwise": 0.78, WINOGRAD: 0.62}
+_ARITHMETIC = {"conv": 0.9, "matmul": 0.95, "depthwise": 0.78, "planes": 0.78, WINOGRAD: 0.62}
 _OTHER_TEMPLATES, _STRUCTURED = 0.6, 0.19
 _TRAFFIC = 0.7
 

@@ -126,6 +126,8 @@ def test_matmuls(facts: str | None) -> None:
             _matmul((4, 20, 17), (4, 17, 13)),
             _matmul((20, 300), (300, 29), constant=False),
             _matmul((65, 300), (300, 128)),
+            _matmul((65, 300), (300, 45), constant=False),  # panels are copied, a part of their rows at a time
+            _matmul((2, 50, 70), (2, 70, 131), constant=False),
         ],
         facts,
     )
