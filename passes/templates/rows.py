@@ -16,6 +16,7 @@ from aiopt.passes.templates.row_tasks import RowTasks
 _SHORTEST = 8  # elements of a row, or rows side by side, that pay for a loop over vectors
 _VECTORS = 4  # of a row at a time: steps of elementary functions wait for each other
 _WIDTH = 128  # rows side by side: eight cache lines of each step along them
+_ROWS = 4  # that wait for the end of each other
 _SHORT_ROW, _LONG_ROW = 64, 1024
 _TASK_ELEMENTS = 16384
 _TASKS_PER_CORE = 4
@@ -39,24 +40,33 @@ def _parameters(kernel: RowKernel, facts: Facts) -> Parameters:
     rows = kernel.size(kernel.lead[-1]) if kernel.lead and not kernel.inner else 1
     tasks = -(-_TASKS_PER_CORE * facts.cores // prod(map(kernel.size, kernel.lead[:-1])))
     part = max(1, min(_TASK_ELEMENTS // row, rows // tasks))
-    together = min(_together(kernel), part)
+    wanted, vectors = _block(kernel)
+    together = min(wanted, part)
     return {
         "lanes": facts.lanes,
         "fma": int(facts.fma),
-        "vectors": _side_by_side(kernel, facts) if kernel.inner else _VECTORS,
+        "vectors": _side_by_side(kernel, facts) if kernel.inner else vectors,
         "together": together,
         "rows": part // together * together,
         "columns": row if kernel.program.axes else min(row, _TASK_ELEMENTS),
     }
 
 
-def _together(kernel: RowKernel) -> int:
-    """Rows at a time: the lanes of a row are joined at its end, which takes as long as many steps along it."""
+def _block(kernel: RowKernel) -> tuple[int, int]:
+    """Rows at a time, and vectors of each.
+
+    The lanes of a row are joined at its end, which takes as long as many steps along it. Rows of a cheap program wait
+    for that together, unless so many do not stay in the L1 cache.
+    """
     if kernel.inner or not kernel.program.axes:
-        return 1
+        return 1, _VECTORS
     row = kernel.size(kernel.row)
     is_costly = any(step.is_costly for step in kernel.program.steps)
-    return 4 if row <= _SHORT_ROW else 1 if is_costly and row >= _LONG_ROW else 2
+    if row <= _SHORT_ROW:
+        return _ROWS, _VECTORS
+    if row < _LONG_ROW:
+        return (2, _VECTORS) if is_costly else (_ROWS, 2)
+    return (1 if is_costly else 2), _VECTORS
 
 
 def _side_by_side(kernel: RowKernel, facts: Facts) -> int:
@@ -69,7 +79,8 @@ def _side_by_side(kernel: RowKernel, facts: Facts) -> int:
 
 def _ranges(kernel: RowKernel, facts: Facts) -> dict[str, Sequence[int]]:
     rows = kernel.size(kernel.lead[-1]) if kernel.lead and not kernel.inner else 1
-    return {"vectors": (1, 2, 4, 8), "rows": range(_together(kernel), rows + 1, _together(kernel))}
+    together = _parameters(kernel, facts)["together"]
+    return {"vectors": (1, 2, 4, 8), "rows": range(together, rows + 1, together)}
 
 
 def _emit(kernel: RowKernel, parameters: Parameters, buffers: Buffers) -> None:

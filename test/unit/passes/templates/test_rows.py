@@ -7,9 +7,10 @@ import pytest
 from mlir import ir
 
 from aiopt.dialects import ai
+from aiopt.passes import pipeline
 from aiopt.passes.interpret import interpret
 from aiopt.support.types import numpy_dtype
-from unit.passes.templates.kernels import Build, Kernel, check, run, splat, unit_of
+from unit.passes.templates.kernels import GROUPED, Build, Kernel, check, run, splat, unit_of
 
 _RNG = np.random.default_rng(0)
 _SSE = "vector-bits=128 registers=16"
@@ -61,6 +62,31 @@ def test_rows_of_all_lengths(facts: str | None) -> None:
     kernels = [_rows(_softmax(2), _normal(3, 5, length)) for length in lengths]
     kernels += [_rows(_layer_norm(2), _normal(3, 5, n), _normal(n), _normal(n)) for n in (8, 17, 384, 2000)]
     check(kernels, facts)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 4, 6, 37])
+def test_rows_together(rows: int) -> None:
+    """As many at a time as there are, and what is left of them."""
+    kernels = [_rows(_layer_norm(1), _normal(rows, size), _normal(size)) for size in (66, 200, 1023)]
+    check([*kernels, _rows(_softmax(1), _normal(rows, 200))])
+
+
+@pytest.mark.parametrize(
+    ("build", "parameters", "row", "together", "vectors"),
+    [
+        (_layer_norm(1), 1, 64, 4, 4),  # short
+        (_layer_norm(1), 1, 768, 4, 2),
+        (_layer_norm(1), 1, 1024, 2, 4),  # four and their results are all of the L1 cache
+        (_softmax(1), 0, 768, 2, 4),
+        (_softmax(1), 0, 1024, 1, 4),
+    ],
+)
+def test_how_many_rows_together(build: Build, parameters: int, row: int, together: int, vectors: int) -> None:
+    unit, _ = unit_of([_rows(build, _normal(128, row), *(_normal(row) for _ in range(parameters)))])
+    pipeline.run(unit, f"{GROUPED},ai-select-route{{vector-bits=256 registers=16 fma=true cores=2}}")
+    functions = [op for op in unit.module.body.operations if "ai.template" in op.attributes]
+    numbers = ir.DictAttr(functions[0].attributes["ai.template"])
+    assert [ir.IntegerAttr(numbers[key]).value for key in ("together", "vectors")] == [together, vectors]
 
 
 @pytest.mark.parametrize("facts", [_HOST, _SSE, _AVX512])
