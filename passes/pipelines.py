@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from aiopt.passes.base import NamedPipeline
 from aiopt.passes.graph.assign_target import AssignTarget
+from aiopt.passes.graph.group_kernels import GroupKernels
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class GraphPipeline(NamedPipeline):
 class KernelsPipeline(NamedPipeline):
     """GRAPH to KERNELS: the optimised graph, placed, laid out and cut into kernels.
 
-    layout: see ai-assign-layout. amp: bf16 or f16, the type for ai-amp; none keeps the model's types. target, deny: see
+    layout: see ai-assign-layout. fusion: see ai-group-kernels, as the rest. amp: bf16 or f16, the type for ai-amp; none keeps the model's types. target, deny: see
     ai-assign-target.
     """
 
@@ -42,15 +43,27 @@ class KernelsPipeline(NamedPipeline):
     amp: str = "none"
     target: str = "cpu"
     deny: str = ""
+    fusion: str = GroupKernels.fusion
+    vector_bits: int = GroupKernels.vector_bits
+    registers: int = GroupKernels.registers
+    l2_bytes: int = GroupKernels.l2_bytes
+    cores: int = GroupKernels.cores
 
     def passes(self) -> list[str]:
+        group = GroupKernels(
+            fusion=self.fusion,
+            vector_bits=self.vector_bits,
+            registers=self.registers,
+            l2_bytes=self.l2_bytes,
+            cores=self.cores,
+        )
         lowered = [] if self.amp == "none" else [f"ai-amp{{type={self.amp}}}", "ai-canonicalize", "ai-cse", "ai-dce"]
         return [
             "ai-graph-pipeline",
             *lowered,
             str(AssignTarget(target=self.target, deny=self.deny)),
             f"ai-assign-layout{{layout={self.layout}}}",
-            "ai-group-kernels",
+            str(group),
             "ai-outline-kernels",
         ]
 

@@ -11,15 +11,19 @@ from mlir.dialects import func
 
 from aiopt.dialects import ext
 from aiopt.dialects.ai import CastOp, RelayoutOp, Trait, TransposeOp
+from aiopt.dialects.ai.winograd import SIZES
 from aiopt.passes.base import FunctionPass
 from aiopt.passes.graph import grouping
+from aiopt.passes.graph.fuse_layers import LayerFusion
 from aiopt.passes.graph.grouping import Kind, Node
-from aiopt.passes.remark import PASSED, Remark
-from aiopt.passes.rewrite import PARTITION, copy_placement, defining, has_one_use, users
+from aiopt.passes.remark import MISSED, PASSED, Remark
+from aiopt.passes.rewrite import PARTITION, constant_value, copy_placement, defining, has_one_use, users
 from aiopt.passes.spec.base import Level
+from aiopt.passes.templates.base import Facts
 from aiopt.passes.templates.kernel import computes_on_registers, is_root
 from aiopt.passes.unit import Unit
-from aiopt.support.errors import PipelineError
+from aiopt.support.errors import OptionError, PipelineError
+from aiopt.support.fusion import MODES, OFF
 from aiopt.support.types import LOW_FLOATS
 
 GROUP = "ai.group"
@@ -33,7 +37,8 @@ class GroupKernels(FunctionPass):
     those share their `ai.partition` too. A cast to 16 bits whose operand is also read as it is, or is nothing that a
     kernel computes, goes to the kernels of the contractions and transpositions that read it, a copy to each: they round
     what they load.
-    Options: max-ops, the most ops in one kernel.
+    Options: max-ops, the most ops in one kernel; fusion, whether a kernel may have several contractions: auto (where
+    it is faster), max (wherever that costs little), off. vector-bits, registers, l2-bytes, cores: of the machine.
     """
 
     name: ClassVar[str] = "ai-group-kernels"
@@ -43,15 +48,24 @@ class GroupKernels(FunctionPass):
         "num-fused": "Number of ops that share the kernel of another",
     }
     max_ops: int = 32
+    fusion: str = OFF
+    vector_bits: int = 128
+    registers: int = 16
+    l2_bytes: int = 524288
+    cores: int = 1
 
     def run_on_function(self, function: func.FuncOp, unit: Unit) -> None:
         if self.max_ops < 1:
             raise PipelineError(f"{self.name}: option 'max-ops' must be 1 or more, not {self.max_ops}")
+        if self.fusion not in MODES:
+            raise OptionError(f"{self.name}: option 'fusion' must be one of {', '.join(MODES)}, not '{self.fusion}'")
         ops = [op for op in ext.operations(function) if isinstance(op, ext.Operation) and not _is_constant(op)]
         ops = _split_casts(ops)
         loads: dict[ir.Value, ext.Operation] = {op.operation.results[0]: op for op in ops if _is_load(op)}
         ops = [op for op in ops if op.operation.results[0] not in loads]
         groups = grouping.group(_abstract(ops, loads), self.max_ops)
+        if self.fusion != OFF:
+            groups = self._join(ops, groups, unit)
         first: dict[int, ext.Operation] = {}
         for op, number in zip(ops, groups, strict=True):
             if number is None:
@@ -63,6 +77,23 @@ class GroupKernels(FunctionPass):
                 unit.remarks.append(Remark(f"fused {_title(op)} into {_title(leader)}", PASSED, "fused", op))
         for value, cast in loads.items():
             cast.operation.attributes[GROUP] = users(value)[0].operation.attributes[GROUP]
+
+    def _join(self, ops: list[ext.Operation], groups: list[int | None], unit: Unit) -> list[int | None]:
+        """Make kernels of several contractions; the groups, numbered in the order of their results."""
+        facts = Facts(self.vector_bits, self.registers, self.l2_bytes, self.cores, fma=True, winograd=SIZES)
+        fusion = LayerFusion(
+            ops, groups, facts, lambda v: constant_value(v, unit) is not None, self.fusion, self.max_ops
+        )
+        for one, other, attempt in fusion.run():
+            pair = f"{_title(ops[one])} and {_title(ops[other])}"
+            if attempt.plan is not None:
+                text = f"fused the layers {pair} in bands of {attempt.plan.rows} rows"
+                unit.remarks.append(Remark(text, PASSED, "fused-layers", ops[other]))
+            else:
+                unit.remarks.append(Remark(f"did not fuse {pair}: {attempt.why}", MISSED, "not-fused", ops[other]))
+        last = {number: index for index, number in enumerate(fusion.groups) if number is not None}
+        order = {number: place for place, number in enumerate(sorted(last, key=lambda number: last[number]))}
+        return [None if number is None else order[number] for number in fusion.groups]
 
 
 def _split_casts(ops: list[ext.Operation]) -> list[ext.Operation]:

@@ -18,7 +18,8 @@ from aiopt.passes.lower.linalg.builder import empty, memref_type, stored, tensor
 from aiopt.passes.lower.linalg.rules import RULES, Operand, Squeezed, reassociation, splat_operand
 from aiopt.passes.rewrite import CALL_ATTRIBUTES
 from aiopt.passes.spec.base import Level
-from aiopt.passes.templates.registry import emit_template, read_choice
+from aiopt.passes.templates.emit_kernel import emit_kernel
+from aiopt.passes.templates.registry import read_choice
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import UnsupportedError
 from aiopt.support.types import TensorType
@@ -59,7 +60,7 @@ def _convert_kernel(old: func.FuncOp) -> None:
         with ir.InsertionPoint(new.add_entry_block()), old.location:
             results = block.operations[len(block.operations) - 1].operands
             buffers = dict(zip([*block.arguments, *results], new.arguments, strict=True))
-            emit_template(old, *choice, buffers)
+            emit_kernel(old, choice, buffers)
             func.ReturnOp([])
         old.erase()
         return

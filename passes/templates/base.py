@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from aiopt.passes.templates.kernel import Contraction
+from aiopt.passes.templates.view import Places
 
 Parameters = dict[str, int]
 Buffers = Mapping[ir.Value, ir.Value]  # arguments and result of the kernel on tensors -> memrefs of the one on buffers
@@ -45,7 +46,7 @@ class Template:
     cover a kernel the one of least cost is taken.
     parameters: the numbers it would emit the kernel with on a machine.
     ranges: the legal values of each number that a tuner may vary, independent of the others.
-    emit: builds the kernel's loops at the current insertion point, from its arguments to its result's buffer.
+    emit: builds the loops at the current insertion point, from the views of what is read to that of the result.
     """
 
     name: str
@@ -54,7 +55,7 @@ class Template:
     cost: Callable[[Contraction, Facts], float]
     parameters: Callable[[Contraction, Facts], Parameters]
     ranges: Callable[[Contraction, Facts], dict[str, Sequence[int]]]
-    emit: Callable[[Contraction, Parameters, Buffers], None]
+    emit: Callable[[Contraction, Parameters, Places], None]
 
 
 def no_rival(kernel: Contraction, facts: Facts) -> float:

@@ -15,7 +15,7 @@ from mlir import ir
 
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
-from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template
+from aiopt.passes.templates.base import Facts, Parameters, Template
 from aiopt.passes.templates.blocking import Block, choose_block, register_blocks, split, step_cycles
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Registers, Result, Tile, each_axis
@@ -25,6 +25,7 @@ from aiopt.passes.templates.matmul import covers_pointwise
 from aiopt.passes.templates.pairs import sums_pairs
 from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
 from aiopt.passes.templates.sweep import BLOCKS, ROWS, Sweep, task_rows
+from aiopt.passes.templates.view import Places
 from aiopt.support.types import item_bytes
 
 _TASK_PIXELS = 24
@@ -49,7 +50,7 @@ def _cost(kernel: Contraction, facts: Facts) -> float:
         )
         for rows, times in split(geometry.x.count, block.rows)
     )
-    return geometry.images * geometry.y.count * geometry.y.taps * geometry.x.taps * geometry.channels * steps
+    return geometry.images * geometry.rows * geometry.y.taps * geometry.x.taps * geometry.channels * steps
 
 
 def _block(kernel: Contraction, facts: Facts) -> Block:
@@ -74,6 +75,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
         * geometry.filters
     )
     image_bytes = item_bytes(type_of(kernel.root.input).element) * geometry.y.size * geometry.x.size * geometry.channels  # pyright: ignore[reportAttributeAccessIssue]
+    image_bytes = image_bytes * geometry.rows // geometry.y.count
     return {
         "lanes": lanes,
         "fma": int(facts.fma),
@@ -90,7 +92,7 @@ def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
     return {
         "mr": sorted({block.rows for block in blocks}),
         "nr": sorted({block.vectors * facts.lanes for block in blocks}) if kernel.pack is None else [kernel.pack],
-        "rows": range(1, _geometry(kernel).y.count + 1),
+        "rows": range(1, _geometry(kernel).rows + 1),
         "order": (BLOCKS, ROWS),
     }
 
@@ -101,20 +103,21 @@ def _geometry(kernel: Contraction) -> Geometry:
     return geometry
 
 
-def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
+def _emit(kernel: Contraction, parameters: Parameters, places: Places) -> None:
     geometry = _geometry(kernel)
     root = kernel.root
-    x, weight = emit.flat(buffers[kernel.source(root.input)]), emit.flat(buffers[root.weight])  # pyright: ignore[reportAttributeAccessIssue]
+    x, weight = places[root.input], places[root.weight].buffer  # pyright: ignore[reportAttributeAccessIssue]
     depth, nr, arithmetic = geometry.depth, parameters["nr"], Arithmetic.of(parameters)
-    pixel = geometry.x.stride * geometry.channels  # elements between neighbours of a tile
-    step = geometry.x.dilation * geometry.channels  # elements between taps
-    joined = step == depth  # the channels of neighbouring taps lie one after another, as their weights do
+    _, _, column, channel = x.strides
+    pixel = geometry.x.stride * column  # elements between neighbours of a tile
+    step = geometry.x.dilation * column  # elements between taps
+    joined = channel == 1 and step == depth  # channels of neighbouring taps lie one after another, as their weights do
 
     def span(tile: Tile, sums: Registers, s: Span, at: Index, weights: Index) -> Registers:
         offsets = [i * pixel for i in s.pixels]
 
         def tap(number: Index, totals: list[ir.Value], steps: int) -> Registers:
-            rows = Rows(x, emit.add(at, emit.mul(number, step)), offsets)
+            rows = Rows(x.buffer, emit.add(at, emit.mul(number, step)), offsets, channel)
             columns = Columns(weight, emit.add(weights, emit.mul(number, depth * nr)), nr, True)
             return reduce_products(tile, s.pixels, totals, steps, rows, columns, arithmetic)
 
@@ -127,8 +130,8 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
             sums = span(tile, sums, s, at, weights)
         return sums
 
-    result = Result.of(kernel, buffers, root.bias, each_axis(kernel.out.rank))  # pyright: ignore[reportAttributeAccessIssue]
-    Sweep(geometry, geometry.group, parameters, result, taps).emit()
+    result = Result.of(kernel, places, root.bias, each_axis(kernel.out.rank))  # pyright: ignore[reportAttributeAccessIssue]
+    Sweep(geometry, geometry.group, parameters, result, x, places.first, taps).emit()
 
 
 TEMPLATE = Template(

@@ -35,7 +35,10 @@ class Axis:
 
 @dataclass(frozen=True)
 class Geometry:
-    """A convolution with channels last: input [images, y.size, x.size, channels], result with counts and filters."""
+    """A convolution with channels last: input [images, y.size, x.size, channels], result with counts and filters.
+
+    rows: how many rows of the result are computed, all but for a band.
+    """
 
     images: int
     y: Axis
@@ -43,6 +46,7 @@ class Geometry:
     channels: int
     filters: int
     group: int
+    rows: int
 
     @property
     def depth(self) -> int:
@@ -81,7 +85,8 @@ def read_geometry(kernel: Contraction) -> Geometry | None:
         Axis(image.shape[1 + i], out.shape[1 + i], taps[i], root.strides[i], root.dilations[i], root.pads[i])
         for i in range(2)
     )
-    return Geometry(image.shape[0], y, x, image.shape[3], out.shape[3], root.group.value)
+    images, rows = (image.shape[0], y.count) if kernel.rows is None else (1, kernel.rows)
+    return Geometry(images, y, x, image.shape[3], out.shape[3], root.group.value, rows)
 
 
 def is_depthwise(geometry: Geometry) -> bool:

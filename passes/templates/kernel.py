@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import takewhile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from mlir import ir
 from mlir.dialects import arith, func
@@ -22,20 +22,33 @@ POINTWISE = frozenset(UNARY) | frozenset(BINARY) | {ai.CastOp}
 
 @dataclass(frozen=True)
 class Contraction:
-    """A matmul or conv on arguments of the kernel, or on casts of them, and the elementwise ops that follow, in order.
+    """A matmul or conv on arguments of the kernel, or on what is loaded from them, and the elementwise ops that follow.
 
     Each op of the epilogue has the shape of the contraction's result; its operands are results of ops before it,
-    arguments that broadcast, and equal-element constants.
+    arguments that broadcast, and equal-element constants. In a kernel of several stages, what earlier ones compute
+    takes the place of arguments.
     """
 
     root: ai.MatMulOp | ai.ConvOp
     epilogue: tuple[Operation, ...]
     packable: bool  # the weight (rhs) is packed, or can be: its value is known wherever the kernel is called
-    loads: frozenset[ir.Value] = frozenset()  # operands of the root that are casts of arguments
+    loads: frozenset[ir.Value] = frozenset()  # operands that are arguments in another type, in part, or turned
+    insertion: ai.InsertOp | None = None  # the result is written into a part of a larger buffer
+    rows: int | None = None  # of the result of a convolution, how many are computed at a time
 
     def source(self, operand: ir.Value) -> ir.Value:
-        """The argument that an operand of the root is loaded from, in its type or cast."""
+        """The argument that an operand is loaded from."""
         return ir.OpResult(operand).owner.operands[0] if operand in self.loads else operand
+
+    @property
+    def turned(self) -> bool:
+        """True if the root reads an operand whose channels are not next to each other in memory."""
+        return any(isinstance(ir.OpResult(value).owner.opview, ai.RelayoutOp) for value in self.loads)
+
+    @property
+    def casts(self) -> bool:
+        """True if it loads values in another type than it computes with."""
+        return any(isinstance(ir.OpResult(value).owner.opview, ai.CastOp) for value in self.loads)
 
     @property
     def out(self) -> TensorType:
@@ -63,9 +76,10 @@ class Contraction:
         return (self.epilogue[-1] if self.epilogue else self.root).operation.results[0]
 
     def side_operands(self) -> list[ir.Value]:
-        """The arguments that the epilogue reads."""
+        """What the epilogue reads from memory."""
+        inside = {op.operation.results[0] for op in (self.root, *self.epilogue)}
         operands = [value for op in self.epilogue for value in op.operation.operands]
-        return [value for value in dict.fromkeys(operands) if isinstance(value, ir.BlockArgument)]
+        return [value for value in dict.fromkeys(operands) if value not in inside and splat_operand(value) is None]
 
 
 def weight_of(root: ai.MatMulOp | ai.ConvOp) -> ir.Value:
@@ -98,29 +112,106 @@ def read_contraction(function: func.FuncOp, known: frozenset[int]) -> Contractio
 
     known: the arguments (by number) that are constants of known value at every call.
     """
-    ops = [op for op in function.entry_block.operations if not isinstance(op, (arith.ConstantOp, func.ReturnOp))]
-    casts = list(takewhile(lambda op: isinstance(op, ai.CastOp), ops))
-    root = ops[len(casts)] if len(ops) > len(casts) else None
-    loads = frozenset(op.operation.results[0] for op in casts)
-    if not isinstance(root, (ai.MatMulOp, ai.ConvOp)) or not is_root(root):
+    stages = read_stages(function, known)
+    return stages[0] if stages is not None and len(stages) == 1 else None
+
+
+def read_stages(function: func.FuncOp, known: frozenset[int]) -> list[Contraction] | None:
+    """The kernel as contractions with epilogues, which read what earlier ones give; None if it is something else."""
+    *ops, end = function.entry_block.operations
+    ops = [op for op in ops if not isinstance(op, arith.ConstantOp)]
+    if len(end.operands) != 1 or not all(isinstance(op, Operation) for op in ops):
         return None
-    read = [value for op in (*casts, root) for value in op.operation.operands]
-    if not all(isinstance(v, ir.BlockArgument) or v in loads for v in read):
+    return stages_of(ops, end.operands[0], lambda v: isinstance(v, ir.BlockArgument) and v.arg_number in known)  # pyright: ignore[reportArgumentType]
+
+
+def stages_of(
+    ops: Sequence[Operation], returned: ir.Value, is_known: Callable[[ir.Value], bool]
+) -> list[Contraction] | None:
+    """The same for ops that are one kernel or could be, of which `returned` is the result.
+
+    is_known: says whether a value that they read from outside is a constant of known value.
+    """
+    ops = list(ops)
+    insertion = ops.pop() if ops and isinstance(ops[-1], ai.InsertOp) and ops[-1].out == returned else None
+    reader = _Reader(is_known, frozenset(op.operation.results[0] for op in ops))
+    if not all(reader.take(op) for op in ops):
         return None
-    if not all(type_of(v).element in ELEMENTS for v in read):
+    stages = reader.finish()
+    last = returned if insertion is None else insertion.input
+    if not stages or stages[-1].result != last:
         return None
-    if any(type_of(value).size == 0 for value in (*root.operation.operands, *root.operation.results)):
-        return None  # loops without iterations
-    after = ops[len(casts) + 1 :]
-    epilogue = tuple(op for op in after if isinstance(op, Operation))
-    weight = weight_of(root)
-    is_known = isinstance(weight, ir.BlockArgument) and _is_single_use(weight) and weight.arg_number in known
-    packable = root.pack is not None or (_takes_packed(root) and is_known)
-    found = Contraction(root, epilogue, packable, loads)
-    if len(epilogue) != len(after) or not all(_is_pointwise(op, found.out) for op in epilogue):
+    if any(reader.read_outside(number) != {stage.result} for number, stage in enumerate(stages[:-1])):
         return None
-    end = function.entry_block.operations[len(function.entry_block.operations) - 1]
-    return found if list(end.operands) == [found.result] else None
+    return [*stages[:-1], replace(stages[-1], insertion=insertion)]
+
+
+@dataclass
+class _Reader:
+    """Sorts the ops of a kernel into stages, in order."""
+
+    is_known: Callable[[ir.Value], bool]
+    inside: frozenset[ir.Value]
+    loads: dict[ir.Value, Operation] = field(default_factory=dict)
+    stages: list[tuple[ai.MatMulOp | ai.ConvOp, list[Operation]]] = field(default_factory=list)
+    stage_of: dict[ir.Value, int] = field(default_factory=dict)
+
+    def take(self, op: Operation) -> bool:
+        """Put an op where it belongs; False if it belongs nowhere."""
+        result = op.operation.results[0]
+        if self._is_load(op):
+            self.loads[result] = op
+            return True
+        if is_root(op):
+            self.stages.append((op, []))  # pyright: ignore[reportArgumentType]
+            self.stage_of[result] = len(self.stages) - 1
+            return self._takes_root(op)  # pyright: ignore[reportArgumentType]
+        if not self.stages:
+            return False
+        number = max((self.stage_of[value] for value in op.operation.operands if value in self.stage_of), default=0)
+        root, epilogue = self.stages[number]
+        epilogue.append(op)
+        self.stage_of[result] = number
+        return _is_pointwise(op, type_of(root.operation.results[0]), self.loads)
+
+    def _is_load(self, op: Operation) -> bool:
+        if op.operation.operands[0] in self.inside:
+            return False
+        return is_part(op) or isinstance(op, ai.RelayoutOp) or (isinstance(op, ai.CastOp) and not self.stages)
+
+    def _takes_root(self, root: ai.MatMulOp | ai.ConvOp) -> bool:
+        read = list(root.operation.operands)
+        moved = [value for value in read if value in self.loads and not isinstance(self.loads[value], ai.CastOp)]
+        if moved and (moved != read[:1] or not isinstance(root, ai.ConvOp) or root.layout is None):
+            return False
+        if read[0] in self.stage_of:
+            read = read[1:]
+        if any(value in self.inside and value not in self.loads for value in read):
+            return False
+        if not all(type_of(v).element in ELEMENTS for v in read):
+            return False
+        values = [*root.operation.operands, *root.operation.results]
+        return not any(type_of(value).size == 0 for value in values)  # loops without iterations
+
+    def finish(self) -> list[Contraction]:
+        return [self._contraction(root, tuple(epilogue)) for root, epilogue in self.stages]
+
+    def _contraction(self, root: ai.MatMulOp | ai.ConvOp, epilogue: tuple[Operation, ...]) -> Contraction:
+        weight = weight_of(root)
+        is_known = weight not in self.inside and self._reads(weight) == 1 and self.is_known(weight)
+        packable = root.pack is not None or (_takes_packed(root) and is_known)
+        read = [value for op in (root, *epilogue) for value in op.operation.operands]
+        return Contraction(root, epilogue, packable, frozenset(value for value in read if value in self.loads))
+
+    def _reads(self, value: ir.Value) -> int:
+        ops = [op for root, epilogue in self.stages for op in (root, *epilogue)]
+        return sum(operand == value for op in ops for operand in op.operation.operands)
+
+    def read_outside(self, number: int) -> set[ir.Value]:
+        """Which values of a stage later ones read."""
+        later = [op for root, epilogue in self.stages[number + 1 :] for op in (root, *epilogue)]
+        read = [value for op in later for value in op.operation.operands]
+        return {value for value in read if self.stage_of.get(value) == number}
 
 
 def _takes_packed(root: ai.MatMulOp | ai.ConvOp) -> bool:
@@ -128,22 +219,31 @@ def _takes_packed(root: ai.MatMulOp | ai.ConvOp) -> bool:
     return isinstance(root, ai.MatMulOp) or root.layout is not None
 
 
-def _is_single_use(value: ir.Value) -> bool:
-    return sum(1 for _ in value.uses) == 1
+def is_part(op: Operation) -> bool:
+    """True for a slice whose elements lie as those of the whole: one of the last axis, or one that is whole memory."""
+    if not isinstance(op, ai.SliceOp) or any(step != 1 for step in op.steps):
+        return False
+    return keeps_lines(type_of(op.input).shape, type_of(op.out).shape)
 
 
-def _is_pointwise(op: Operation, out: TensorType) -> bool:
+def keeps_lines(whole: Sequence[int], part: Sequence[int]) -> bool:
+    """True if a part of this shape differs along one axis, the last one or one with nothing but 1 before it."""
+    axes = [axis for axis, (total, size) in enumerate(zip(whole, part, strict=True)) if total != size]
+    return len(axes) <= 1 and all(axis == len(whole) - 1 or set(whole[:axis]) <= {1} for axis in axes)
+
+
+def _is_pointwise(op: Operation, out: TensorType, loads: Mapping[ir.Value, Operation]) -> bool:
     if not computes_on_registers(op) or type_of(op.operation.results[0]).shape != out.shape:
+        return False
+    if any(isinstance(loads.get(value), ai.RelayoutOp) for value in op.operation.operands):
         return False
     return all(_is_side_operand(value) for value in op.operation.operands)
 
 
 def _is_side_operand(value: ir.Value) -> bool:
     """A value the epilogue can have in registers: an op's result, a constant of equal elements, an argument."""
-    if isinstance(value, ir.BlockArgument):
-        return True
-    owner = value.owner.opview if isinstance(value.owner, ir.Operation) else value.owner
-    return isinstance(owner, Operation) or splat_operand(value) is not None
+    owner = value.owner.opview if isinstance(value, ir.OpResult) else None
+    return not isinstance(owner, arith.ConstantOp) or splat_operand(value) is not None
 
 
 assert all(op.traits & {Trait.ELEMENTWISE} for op in POINTWISE), "what the tables hold is elementwise"

@@ -15,13 +15,14 @@ from mlir import ir
 from aiopt.dialects import ai
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
-from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
-from aiopt.passes.templates.blocking import choose_block, cut, register_blocks
+from aiopt.passes.templates.base import Facts, Parameters, Template
+from aiopt.passes.templates.blocking import Block, choose_block, cut, register_blocks, step_cycles
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Axes, Result, Tile, each_axis, folds
 from aiopt.passes.templates.kernel import Contraction, is_pointwise
 from aiopt.passes.templates.pairs import sums_pairs
 from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
+from aiopt.passes.templates.view import Places, View
 from aiopt.support.errors import CompileError
 from aiopt.support.types import TensorType
 
@@ -46,6 +47,7 @@ class _Product:
     rhs_strides: list[int]
     bias: ir.Value | None
     axes: Axes  # of the kernel's result
+    line: int = 0  # pixels of a row of the images whose bands are computed
 
 
 def covers_pointwise(kernel: Contraction) -> bool:
@@ -57,6 +59,7 @@ def covers_pointwise(kernel: Contraction) -> bool:
     root = kernel.root
     if (
         not isinstance(root, ai.ConvOp)
+        or kernel.turned
         or not is_pointwise(root)
         or not folds(kernel, _conv_axes(kernel.out.rank, root))
     ):
@@ -79,7 +82,7 @@ def _matches(kernel: Contraction) -> bool:
 def _read(kernel: Contraction) -> _Product:
     root, out = kernel.root, kernel.out
     if isinstance(root, ai.ConvOp):
-        return _read_conv(root, out)
+        return _read_conv(root, out, kernel.rows)
     *lead, m, n = out.shape
     lhs, rhs = type_of(root.lhs), type_of(root.rhs)
     trailing = 2 if root.pack is None else 3  # axes of a packed rhs: blocks, k, columns of a block
@@ -100,11 +103,12 @@ def _read(kernel: Contraction) -> _Product:
     )
 
 
-def _read_conv(root: ai.ConvOp, out: TensorType) -> _Product:
+def _read_conv(root: ai.ConvOp, out: TensorType, rows: int | None) -> _Product:
     axes, image = _conv_axes(out.rank, root), type_of(root.input)
     if root.layout is not None:
-        pixels, channels = prod(out.shape[:-1]), image.shape[-1]
-        return _Product((), pixels, channels, out.shape[-1], root.input, root.weight, [], [], root.bias, axes)
+        line, channels = prod(out.shape[2:-1]), image.shape[-1]
+        pixels = prod(out.shape[:-1]) if rows is None else rows * line
+        return _Product((), pixels, channels, out.shape[-1], root.input, root.weight, [], [], root.bias, axes, line)
     images, channels = image.shape[:2]
     pixels, filters = prod(out.shape[2:]), out.shape[1]
     strides = [0], [channels * pixels]
@@ -152,6 +156,21 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     }
 
 
+def _cost(kernel: Contraction, facts: Facts) -> float:
+    product, numbers = _read(kernel), _parameters(kernel, facts)
+    lanes = numbers["lanes"]
+    full, rest = divmod(product.n, numbers["nr"])
+    steps = sum(
+        times
+        * (
+            full * step_cycles(Block(rows, numbers["nr"] // lanes))
+            + (step_cycles(Block(rows, -(-rest // lanes))) if rest else 0)
+        )
+        for rows, times in cut(product.m, numbers["mr"])
+    )
+    return prod(product.batch) * product.k * steps
+
+
 def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
     blocks = list(register_blocks(facts.registers))
     product = _read(kernel)
@@ -171,9 +190,10 @@ class _Emitter:
     product: _Product
     numbers: Parameters
     result: Result
-    lhs: ir.Value  # flat
-    rhs: ir.Value
+    lhs: View
+    rhs: View
     packed: bool
+    first: Index  # row of the result
 
     def task(self, *indices: ir.Value) -> None:
         """A part of the result, `tiles` by `panels`: all of its sums, a part of the reduction after the other."""
@@ -209,24 +229,26 @@ class _Emitter:
         chunks = emit.chunks(width, self.numbers["lanes"], single=bool(self.numbers["dot"]))
 
         def rows(row: Index, _: list[ir.Value]) -> list[ir.Value]:
-            self._tile(Tile(batch, row, column, mr, chunks), start)
+            self._tile(Tile(batch, emit.add(row, self.first), column, mr, chunks), start)
             return []
 
         emit.for_loop(first, full if groups == 1 else emit.minimum(emit.add(first, mc), full), mr, [], rows)
         if m % mr:
             is_last = True if groups == 1 else emit.equal(down, groups - 1)
-            emit.when(is_last, lambda: self._tile(Tile(batch, full, column, m - full, chunks), start))
+            last = emit.add(full, self.first)
+            emit.when(is_last, lambda: self._tile(Tile(batch, last, column, m - full, chunks), start))
 
     def _tile(self, tile: Tile, start: Index) -> None:
         product, nr, kc = self.product, self.numbers["nr"], self.numbers["kc"]
         steps = emit.minimum(kc, emit.add(product.k, emit.mul(start, -1))) if product.k % kc else kc
         whole = kc >= product.k
-        at = emit.add(emit.dot(tile.lead, product.lhs_strides), emit.add(emit.mul(tile.row, product.k), start))
-        rows = Rows(self.lhs, at, [row * product.k for row in range(tile.rows)])
+        line = self.lhs.strides[-2] if product.line else product.k  # pixels lie further apart in a slice of channels
+        at = emit.add(emit.dot(tile.lead, product.lhs_strides), emit.add(emit.mul(tile.row, line), start))
+        rows = Rows(self.lhs.buffer, emit.add(self.lhs.base, at), [row * line for row in range(tile.rows)])
         stride = nr if self.packed else product.n
         column = emit.mul(tile.column, product.k if self.packed else 1)
         place = emit.add(emit.dot(tile.lead, product.rhs_strides), emit.add(column, emit.mul(start, stride)))
-        columns = Columns(self.rhs, place, stride, self.packed)
+        columns = Columns(self.rhs.buffer, emit.add(self.rhs.base, place), stride, self.packed)
         sums = self.result.begin(tile, True if whole else emit.equal(start, 0))
         sums = reduce_products(
             tile,
@@ -245,15 +267,17 @@ def _rest(total: int, part: int) -> int:
     return total % part or part
 
 
-def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
+def _emit(kernel: Contraction, parameters: Parameters, places: Places) -> None:
     product = _read(kernel)
     if kernel.has_low_result and parameters["kc"] < product.k:
         raise CompileError(
             f"the template 'matmul' keeps sums in a {type_of(kernel.result)} result: kc must be {product.k}"
         )
-    result = Result.of(kernel, buffers, product.bias, product.axes)
-    lhs, rhs = (emit.flat(buffers[kernel.source(operand)]) for operand in (product.lhs, product.rhs))
-    emitter = _Emitter(product, parameters, result, lhs, rhs, kernel.root.pack is not None)
+    result = Result.of(kernel, places, product.bias, product.axes)
+    first = emit.mul(places.first, product.line)
+    emitter = _Emitter(
+        product, parameters, result, places[product.lhs], places[product.rhs], kernel.root.pack is not None, first
+    )
     columns, rows = parameters["panels"] * parameters["nr"], parameters["tiles"] * parameters["mr"]
     trips = [-(-product.n // columns), -(-product.m // rows)]
     emit.forall([*product.batch, *trips], emitter.task)
@@ -263,7 +287,7 @@ TEMPLATE = Template(
     "matmul",
     ("lanes", "fma", "dot", "mr", "nr", "kc", "tiles", "panels"),
     _matches,
-    no_rival,
+    _cost,
     _parameters,
     _ranges,
     _emit,

@@ -17,7 +17,7 @@ from aiopt.passes.base import Pass, functions
 from aiopt.passes.rewrite import constant_value, erase_dead, make_constant
 from aiopt.passes.spec.base import Level
 from aiopt.passes.templates.base import Parameters
-from aiopt.passes.templates.kernel import read_contraction, weight_of
+from aiopt.passes.templates.kernel import read_stages, weight_of
 from aiopt.passes.templates.registry import read_choice
 from aiopt.passes.templates.select_route import calls, known_arguments
 from aiopt.passes.unit import Unit
@@ -43,10 +43,13 @@ class PackWeights(Pass):
         for function in functions(unit.module):
             choice = read_choice(function)
             name = function.name.value
-            kernel = read_contraction(function, known.get(name, frozenset())) if choice is not None else None
-            if choice is not None and kernel is not None and kernel.packable and kernel.root.pack is None:
-                _pack(function, kernel.root, choice[1], sites[name], unit)
-                changed = True
+            stages = read_stages(function, known.get(name, frozenset())) if choice is not None else None
+            if choice is None or stages is None or len(stages) != len(choice.stages):
+                continue
+            for stage, (_, numbers) in zip(stages, choice.stages, strict=True):
+                if stage.packable and stage.root.pack is None:
+                    _pack(function, stage.root, numbers, sites[name], unit)
+                    changed = True
         return erase_dead(unit.module) > 0 or changed
 
 

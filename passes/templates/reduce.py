@@ -16,11 +16,12 @@ from aiopt.passes.templates.pairs import add_pairs, load_column_pairs, load_row_
 
 @dataclass(frozen=True)
 class Rows:
-    """Elements that are multiplied with whole vectors: step k of row i is at start + offsets[i] + k."""
+    """Elements that are multiplied with whole vectors: step k of row i is at start + offsets[i] + k * stride."""
 
     buffer: ir.Value
     start: Index
     offsets: Sequence[int]
+    stride: int = 1
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,10 @@ def reduce_products(
     places = [row * width + at for row in active for at in range(width)]
 
     def body(k: Index, totals: list[ir.Value]) -> list[ir.Value]:
-        at, position = emit.add(rows.start, k), emit.add(columns.start, emit.mul(k, columns.stride))
+        at, position = (
+            emit.add(rows.start, emit.mul(k, rows.stride)),
+            emit.add(columns.start, emit.mul(k, columns.stride)),
+        )
         loaded = [chunk.full if columns.padded else chunk for chunk in tile.chunks]
         vectors = [arithmetic.column(columns.buffer, position, chunk) for chunk in loaded]
         if columns.ahead is not None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from mlir import ir
 from mlir.dialects import func
 
 from aiopt.passes import templates
-from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template
-from aiopt.passes.templates.kernel import Contraction, read_contraction
+from aiopt.passes.templates.base import Facts, Parameters, Template
+from aiopt.passes.templates.kernel import Contraction
 from aiopt.support.errors import CompileError
 
-ROUTE, CHOICE = "ai.route", "ai.template"  # attributes of a kernel function
+ROUTE, CHOICE, STAGES = "ai.route", "ai.template", "ai.stages"  # attributes of a kernel function
+BANDS = "bands"  # instead of a template, where a kernel has several stages
+_BAND_NUMBERS = ("rows", "tasks")
 _SWITCHES = frozenset({"fma", "dot", "order"})  # parameters that may be 0
 TEMPLATE_ROUTE, STRUCTURED_ROUTE = "template", "structured"
 
@@ -34,63 +38,85 @@ def registered() -> dict[str, Template]:
 
 def choose(kernel: Contraction, facts: Facts) -> tuple[str, Parameters] | None:
     """The template that covers a kernel at the least cost, and its parameters on this machine; None if none does."""
-    costs = {name: t.cost(kernel, facts) for name, t in registered().items() if t.matches(kernel)}
-    best = min(costs, key=lambda name: costs[name], default=None)
-    return None if best is None else (best, registered()[best].parameters(kernel, facts))
+    best = _best(kernel, facts)
+    return None if best is None else (best[1], registered()[best[1]].parameters(kernel, facts))
 
 
-def write_choice(function: func.FuncOp, choice: tuple[str, Parameters] | None) -> None:
-    """Set the attributes `ai.route` and `ai.template` of a kernel."""
+def least_cost(kernel: Contraction, facts: Facts) -> float | None:
+    """The cycles that template takes; None if none covers the kernel."""
+    best = _best(kernel, facts)
+    return None if best is None else best[0]
+
+
+def _best(kernel: Contraction, facts: Facts) -> tuple[float, str] | None:
+    costs = [(t.cost(kernel, facts), name) for name, t in registered().items() if t.matches(kernel)]
+    return min(costs, key=lambda pair: pair[0], default=None)
+
+
+def write_choice(function: func.FuncOp, choices: Sequence[tuple[str, Parameters]]) -> None:
+    """Set the attributes `ai.route`, `ai.template` and, for a kernel of several stages, `ai.stages`.
+
+    choices: none for the structured route, a template, or BANDS and a template for each stage.
+    """
     attributes = function.operation.attributes
-    attributes[ROUTE] = ir.StringAttr.get(STRUCTURED_ROUTE if choice is None else TEMPLATE_ROUTE)
-    if choice is not None:
-        name, parameters = choice
-        i64 = ir.IntegerType.get_signless(64)
-        numbers = {key: ir.IntegerAttr.get(i64, value) for key, value in parameters.items()}
-        attributes[CHOICE] = ir.DictAttr.get({"name": ir.StringAttr.get(name), **numbers})
+    attributes[ROUTE] = ir.StringAttr.get(TEMPLATE_ROUTE if choices else STRUCTURED_ROUTE)
+    if choices:
+        attributes[CHOICE] = _written(*choices[0])
+    if len(choices) > 1:
+        attributes[STAGES] = ir.ArrayAttr.get([_written(*choice) for choice in choices[1:]])
 
 
-def read_choice(function: func.FuncOp) -> tuple[Template, Parameters] | None:
-    """The template and parameters a kernel was given; None for the structured route. Raises CompileError."""
+def _written(name: str, parameters: Parameters) -> ir.DictAttr:
+    i64 = ir.IntegerType.get_signless(64)
+    numbers = {key: ir.IntegerAttr.get(i64, value) for key, value in parameters.items()}
+    return ir.DictAttr.get({"name": ir.StringAttr.get(name), **numbers})
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The template of each stage of a kernel, and where there are several the numbers of their bands."""
+
+    stages: tuple[tuple[Template, Parameters], ...]
+    bands: Parameters | None = None
+
+
+def read_choice(function: func.FuncOp) -> Choice | None:
+    """The templates and parameters a kernel was given; None for the structured route. Raises CompileError."""
     attributes = function.operation.attributes
     if ROUTE not in attributes or ir.StringAttr(attributes[ROUTE]).value != TEMPLATE_ROUTE:
         return None
+    kernel = function.name.value
     if CHOICE not in attributes:
-        raise CompileError(f"@{function.name.value} takes the template route, but has no {CHOICE}")
-    values = {item.name: item.attr for item in ir.DictAttr(attributes[CHOICE])}
+        raise CompileError(f"@{kernel} takes the template route, but has no {CHOICE}")
+    name, numbers = _read_entry(attributes[CHOICE])
+    if name != BANDS:
+        return Choice((_find(kernel, name, numbers),))
+    if STAGES not in attributes:
+        raise CompileError(f"@{kernel} is computed in bands, but has no {STAGES}")
+    _check_numbers(kernel, BANDS, _BAND_NUMBERS, numbers)
+    entries = [_read_entry(entry) for entry in ir.ArrayAttr(attributes[STAGES])]
+    return Choice(tuple(_find(kernel, *entry) for entry in entries), numbers)
+
+
+def _read_entry(entry: ir.Attribute) -> tuple[str, Parameters]:
+    values = {item.name: item.attr for item in ir.DictAttr(entry)}
     name = ir.StringAttr(values.pop("name")).value if "name" in values else ""
+    return name, {key: ir.IntegerAttr(value).value for key, value in values.items()}
+
+
+def _find(kernel: str, name: str, numbers: Parameters) -> tuple[Template, Parameters]:
     if name not in registered():
         known = ", ".join(sorted(registered()))
-        raise CompileError(f"@{function.name.value}: there is no template '{name}' (there are: {known})")
-    numbers = {key: ir.IntegerAttr(value).value for key, value in values.items()}
-    _check_numbers(function.name.value, registered()[name], numbers)
+        raise CompileError(f"@{kernel}: there is no template '{name}' (there are: {known})")
+    _check_numbers(kernel, name, registered()[name].numbers, numbers)
     return registered()[name], numbers
 
 
-def _check_numbers(kernel: str, template: Template, numbers: Parameters) -> None:
+def _check_numbers(kernel: str, name: str, known: Sequence[str], numbers: Parameters) -> None:
     """All parameters are there, and those that count something are positive. Raises CompileError."""
-    if set(numbers) != set(template.numbers):
-        wanted = ", ".join(sorted(template.numbers))
-        raise CompileError(
-            f"@{kernel}: the template '{template.name}' takes {wanted}, not {', '.join(numbers) or 'none'}"
-        )
+    if set(numbers) != set(known):
+        wanted = ", ".join(sorted(known))
+        raise CompileError(f"@{kernel}: the template '{name}' takes {wanted}, not {', '.join(numbers) or 'none'}")
     wrong = [key for key, value in numbers.items() if value < (0 if key in _SWITCHES else 1)]
     if wrong:
-        raise CompileError(f"@{kernel}: {wrong[0]} of the template '{template.name}' is {numbers[wrong[0]]}")
-
-
-def emit_template(function: func.FuncOp, template: Template, parameters: Parameters, buffers: Buffers) -> None:
-    """Emit the body of a kernel that `function` has on tensors. Raises CompileError if the template does not fit."""
-    kernel = read_contraction(function, frozenset())
-    if kernel is None or not template.matches(kernel):
-        name = function.name.value
-        raise CompileError(
-            f"the template '{template.name}' does not cover @{name}: run ai-select-route, ai-pack-weights"
-        )
-    if kernel.pack not in (None, parameters["nr"]):
-        raise CompileError(
-            f"@{function.name.value}: nr is {parameters['nr']}, but the weight is packed by {kernel.pack}"
-        )
-    if (kernel.root.interleave is not None) != bool(parameters.get("dot")):
-        raise CompileError(f"@{function.name.value}: the weight is packed in pairs if and only if dot is 1")
-    template.emit(kernel, parameters, buffers)
+        raise CompileError(f"@{kernel}: {wrong[0]} of the template '{name}' is {numbers[wrong[0]]}")

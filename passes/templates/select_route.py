@@ -11,9 +11,10 @@ from aiopt.dialects.ai.winograd import SIZES
 from aiopt.passes.base import Pass, functions
 from aiopt.passes.rewrite import constant_value
 from aiopt.passes.spec.base import Level
-from aiopt.passes.templates.base import Facts
-from aiopt.passes.templates.kernel import read_contraction
+from aiopt.passes.templates.base import Facts, Parameters
+from aiopt.passes.templates.kernel import Contraction, read_stages
 from aiopt.passes.templates.registry import choose, write_choice
+from aiopt.passes.templates.stages import choose_stages
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import OptionError
 
@@ -60,8 +61,15 @@ class SelectRoute(Pass):
         for function in functions(unit.module):
             if "ai.kernel" not in function.attributes or "ai.route" in function.attributes:
                 continue
-            kernel = read_contraction(function, known.get(function.name.value, frozenset())) if self.templates else None
-            write_choice(function, None if kernel is None else choose(kernel, facts))
+            stages = read_stages(function, known.get(function.name.value, frozenset())) if self.templates else None
+            write_choice(function, _choices(stages or [], facts))
+
+
+def _choices(stages: list[Contraction], facts: Facts) -> list[tuple[str, Parameters]]:
+    if len(stages) > 1:
+        return choose_stages(stages, facts)
+    choices = [choose(stage, facts) for stage in stages]
+    return [choice for choice in choices if choice is not None]
 
 
 def calls(unit: Unit) -> dict[str, list[func.CallOp]]:

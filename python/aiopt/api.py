@@ -17,6 +17,7 @@ from aiopt.source import Source, read_source
 from aiopt.specialize import SpecializingNet
 from aiopt.support import checks, options
 from aiopt.support.errors import OptionError, OutputError
+from aiopt.support.fusion import AUTO, MODES
 from aiopt.support.kernel_cache import KernelCache
 from aiopt.support.target import TargetChoice
 
@@ -38,6 +39,7 @@ def compile(
     shapes: Shapes | None = None,
     amp: str = NO_AMP,
     calibration: Mapping[str, np.ndarray] | None = None,
+    fusion: str = AUTO,
     cache: bool = True,
     keep: int = KEPT,
 ) -> Net | StagedNet | SpecializingNet:
@@ -52,6 +54,8 @@ def compile(
     amp: "bf16" or "f16": let convolutions and matrix products compute on this type, with sums in f32 (mixed precision);
     "none": the model's types. `report()["amp"]` says what was done.
     calibration: inputs by name that are typical of the net. f16 needs them: what they show to grow too large stays f32.
+    fusion: whether layers that follow each other become one kernel: "auto", where that is faster; "max", wherever it can
+    be had at little cost; "off".
     cache: look for the net on disk first, and keep it there for next time (ONNX models only; see aiopt.support.options
     for the environment variables). `report()["cache"]` is "hit", "miss" or "off". A net that is not there is compiled
     from kernels that are, as far as it shares them with nets compiled before: `report()["kernel_cache"]`.
@@ -64,12 +68,16 @@ def compile(
     checks.whole_number("threads", threads, 1, MOST_THREADS)
     checks.whole_number("keep", keep, 1)
     checks.mapping("shapes", shapes or {})
+    checks.choice("fusion", fusion, MODES)
     precision = Precision(amp, calibration)
     source = read_source(model)
     if shapes or not source.open_inputs:
-        return compile_static(source, choice, threads, shapes, cache, precision)
+        return compile_static(source, choice, threads, shapes, cache, precision, fusion)
     return SpecializingNet(
-        source.name or "net", source.inputs, partial(_specialize, source, choice, threads, cache, precision), keep
+        source.name or "net",
+        source.inputs,
+        partial(_specialize, source, choice, threads, cache, precision, fusion),
+        keep,
     )
 
 
@@ -105,19 +113,20 @@ def compile_static(
     shapes: Shapes | None,
     cache: bool,
     precision: Precision = FULL,
+    fusion: str = AUTO,
 ) -> Net | StagedNet:
     """`compile` for one set of shapes: InputError if any is missing."""
     key = None
     if cache and source.is_whole and source.digest and options.cache_wanted():
-        facts = [*precision.facts(), *_machine_facts(target)]
+        facts = [*precision.facts(), fusion, *_machine_facts(target)]
         key = cache_key(source.digest, source.name, target.names, shapes, facts)
     kernels = KernelCache.default() if cache and options.cache_wanted() else KernelCache()
     if key is None:
-        return _compile(source, target, threads, shapes, precision, "off", kernels)
+        return _compile(source, target, threads, shapes, precision, fusion, "off", kernels)
     nets = NetCache.default()
     if net := nets.load(key, threads):
         return net
-    net = _compile(source, target, threads, shapes, precision, "miss", kernels)
+    net = _compile(source, target, threads, shapes, precision, fusion, "miss", kernels)
     if not isinstance(net, Net):  # only its kernels are kept: what it consists of is found out as it runs
         return net
     try:
@@ -142,10 +151,11 @@ def _specialize(
     threads: int,
     cache: bool,
     precision: Precision,
+    fusion: str,
     shapes: dict[str, tuple[int, ...]],
 ) -> Net | StagedNet:
     source.require_unchanged()
-    return compile_static(source, target, threads, shapes, cache, precision)
+    return compile_static(source, target, threads, shapes, cache, precision, fusion)
 
 
 def _compile(
@@ -154,6 +164,7 @@ def _compile(
     threads: int,
     shapes: Shapes | None,
     precision: Precision,
+    fusion: str,
     cache: str,
     kernels: KernelCache,
 ) -> Net | StagedNet:
@@ -168,6 +179,7 @@ def _compile(
         shapes=shapes,
         amp=precision.amp,
         calibration=precision.calibration,
+        fusion=fusion,
         facts=facts,
         kernel_cache=kernels,
     )

@@ -1,0 +1,55 @@
+"""The body of a kernel of the route "template", by the templates it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mlir import ir
+from mlir.dialects import func
+
+from aiopt.dialects import ai
+from aiopt.dialects.ext import type_of
+from aiopt.passes.templates.base import Buffers
+from aiopt.passes.templates.kernel import Contraction, read_stages
+from aiopt.passes.templates.registry import Choice
+from aiopt.passes.templates.stages import emit_stages
+from aiopt.passes.templates.view import Places, View
+from aiopt.support.errors import CompileError
+
+
+def emit_kernel(function: func.FuncOp, choice: Choice, buffers: Buffers) -> None:
+    """Emit the body of a kernel that `function` has on tensors. Raises CompileError if the templates do not fit."""
+    stages = read_stages(function, frozenset())
+    name = function.name.value
+    if stages is None or len(stages) != len(choice.stages):
+        raise CompileError(f"the template '{choice.stages[0][0].name}' does not cover @{name}: {_HINT}")
+    for stage, (template, numbers) in zip(stages, choice.stages, strict=True):
+        if not template.matches(stage):
+            raise CompileError(f"the template '{template.name}' does not cover @{name}: {_HINT}")
+        if stage.pack not in (None, numbers["nr"]):
+            raise CompileError(f"@{name}: nr is {numbers['nr']}, but the weight is packed by {stage.pack}")
+        if (stage.root.interleave is not None) != bool(numbers.get("dot")):
+            raise CompileError(f"@{name}: the weight is packed in pairs if and only if dot is 1")
+    views = _views(stages, buffers)
+    if choice.bands is not None:
+        emit_stages(stages, choice.bands, choice.stages, views)
+        return
+    template, numbers = choice.stages[0]
+    template.emit(stages[0], numbers, Places(views))
+
+
+_HINT = "run ai-select-route, ai-pack-weights"
+
+
+def _views(stages: list[Contraction], buffers: Buffers) -> Mapping[ir.Value, View]:
+    """Views of the arguments, of what is loaded from them, and of the result."""
+    views = {value: View.dense(buffer, type_of(value).shape) for value, buffer in buffers.items()}
+    last = stages[-1]
+    if last.insertion is not None:
+        whole = views[last.insertion.out]
+        views[last.result] = whole.part(last.out.shape, last.insertion.axis.value, last.insertion.start.value)
+    for value in {value for stage in stages for value in stage.loads}:
+        op = ir.OpResult(value).owner.opview
+        assert isinstance(op, (ai.CastOp, ai.RelayoutOp, ai.SliceOp)), "read_stages takes no other"
+        views[value] = views[op.operation.operands[0]].loaded(op)
+    return views
