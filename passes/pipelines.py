@@ -34,8 +34,8 @@ class GraphPipeline(NamedPipeline):
 class KernelsPipeline(NamedPipeline):
     """GRAPH to KERNELS: the optimised graph, placed, laid out and cut into kernels.
 
-    layout: see ai-assign-layout. fusion: see ai-group-kernels, as the rest. amp: bf16 or f16, the type for ai-amp; none keeps the model's types. target, deny: see
-    ai-assign-target.
+    layout: see ai-assign-layout. amp: bf16 or f16, the type for ai-amp; none keeps the model's types. target, deny: see
+    ai-assign-target. fusion, vector-bits, registers, l2-bytes, cores: see ai-group-kernels.
     """
 
     name: ClassVar[str] = "ai-kernels-pipeline"

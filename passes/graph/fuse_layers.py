@@ -125,9 +125,8 @@ class LayerFusion:
         if not sizes:
             return Attempt(None, "what is between them stays in the cache")
         if plan.repeated > saved:
-            return Attempt(
-                None, f"{plan.repeated:.0f} cycles of work done twice outweigh the {saved:.0f} of traffic saved"
-            )
+            lost = f"{plan.repeated:.0f} cycles of work done twice"
+            return Attempt(None, f"{lost} outweigh the {saved:.0f} of traffic saved")
         return Attempt(plan)
 
 

@@ -54,8 +54,8 @@ def compile(
     amp: "bf16" or "f16": let convolutions and matrix products compute on this type, with sums in f32 (mixed precision);
     "none": the model's types. `report()["amp"]` says what was done.
     calibration: inputs by name that are typical of the net. f16 needs them: what they show to grow too large stays f32.
-    fusion: whether layers that follow each other become one kernel: "auto", where that is faster; "max", wherever it can
-    be had at little cost; "off".
+    fusion: whether layers that follow each other become one kernel: "auto", where that is faster; "max", wherever it
+    can be had at little cost; "off".
     cache: look for the net on disk first, and keep it there for next time (ONNX models only; see aiopt.support.options
     for the environment variables). `report()["cache"]` is "hit", "miss" or "off". A net that is not there is compiled
     from kernels that are, as far as it shares them with nets compiled before: `report()["kernel_cache"]`.
@@ -73,12 +73,8 @@ def compile(
     source = read_source(model)
     if shapes or not source.open_inputs:
         return compile_static(source, choice, threads, shapes, cache, precision, fusion)
-    return SpecializingNet(
-        source.name or "net",
-        source.inputs,
-        partial(_specialize, source, choice, threads, cache, precision, fusion),
-        keep,
-    )
+    specialize = partial(_specialize, source, choice, threads, cache, precision, fusion)
+    return SpecializingNet(source.name or "net", source.inputs, specialize, keep)
 
 
 @dataclass(frozen=True)
