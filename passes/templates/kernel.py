@@ -186,6 +186,8 @@ class _Reader:
             return False
         if read[0] in self.stage_of:
             read = read[1:]
+        if any(splat_operand(value) is not None for value in read):
+            return False
         if any(value in self.inside and value not in self.loads for value in read):
             return False
         if not all(type_of(v).element in ELEMENTS for v in read):
