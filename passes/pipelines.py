@@ -63,6 +63,7 @@ class KernelsPipeline(NamedPipeline):
             *lowered,
             str(AssignTarget(target=self.target, deny=self.deny)),
             f"ai-assign-layout{{layout={self.layout}}}",
+            *([] if "," in self.target else ["ai-place-parts"]),  # parts of a net cannot share a buffer
             str(group),
             "ai-outline-kernels",
         ]

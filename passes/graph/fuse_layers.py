@@ -6,7 +6,7 @@ other before two bottlenecks do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mlir import ir
@@ -38,9 +38,13 @@ class Attempt:
 
 @dataclass
 class LayerFusion:
-    """Joins groups of ops. groups: the number of each op's; none where an op is apart."""
+    """Joins groups of ops.
+
+    groups: the number of each op's, none where an op is apart. loads: ops that belong to those that read them.
+    """
 
     ops: Sequence[ext.Operation]
+    loads: Mapping[ir.Value, ext.Operation]
     groups: list[int | None]
     facts: Facts
     is_known: Known
@@ -98,7 +102,8 @@ class LayerFusion:
             return Attempt(None, "they are of different partitions")
         if len(members) > self.max_ops:
             return Attempt(None, f"they are more than {self.max_ops} ops")
-        stages = stages_of(members, members[-1].operation.results[0], self.is_known)
+        loads = [self.loads[value] for op in members for value in op.operation.operands if value in self.loads]
+        stages = stages_of([*loads, *members], members[-1].operation.results[0], self.is_known)
         if stages is None:
             return Attempt(None, "no templates make one kernel of them")
         if len(stages) > _MOST_STAGES:

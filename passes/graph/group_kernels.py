@@ -4,29 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 from mlir import ir
 from mlir.dialects import func
 
 from aiopt.dialects import ext
-from aiopt.dialects.ai import CastOp, RelayoutOp, Trait, TransposeOp
+from aiopt.dialects.ai import CastOp, ConvOp, InsertOp, RelayoutOp, Trait, TransposeOp
+from aiopt.dialects.ai.packing import CHANNELS_LAST
 from aiopt.dialects.ai.winograd import SIZES
 from aiopt.passes.base import FunctionPass
 from aiopt.passes.graph import grouping
 from aiopt.passes.graph.fuse_layers import LayerFusion
 from aiopt.passes.graph.grouping import Kind, Node
 from aiopt.passes.remark import MISSED, PASSED, Remark
-from aiopt.passes.rewrite import PARTITION, constant_value, copy_placement, defining, has_one_use, users
+from aiopt.passes.rewrite import PARTITION, TARGET, constant_value, copy_placement, defining, has_one_use, users
 from aiopt.passes.spec.base import Level
 from aiopt.passes.templates.base import Facts
-from aiopt.passes.templates.kernel import computes_on_registers, is_root
+from aiopt.passes.templates.kernel import computes_on_registers, is_part, is_root
+from aiopt.passes.templates.stages import IMAGE_RANK
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import OptionError, PipelineError
 from aiopt.support.fusion import MODES, OFF
 from aiopt.support.types import LOW_FLOATS
 
 GROUP = "ai.group"
+FEW_CHANNELS = 4  # of an image whose channels are read where they are, each from a plane of its own
 
 
 @dataclass(frozen=True)
@@ -60,12 +64,13 @@ class GroupKernels(FunctionPass):
         if self.fusion not in MODES:
             raise OptionError(f"{self.name}: option 'fusion' must be one of {', '.join(MODES)}, not '{self.fusion}'")
         ops = [op for op in ext.operations(function) if isinstance(op, ext.Operation) and not _is_constant(op)]
-        ops = _split_casts(ops)
-        loads: dict[ir.Value, ext.Operation] = {op.operation.results[0]: op for op in ops if _is_load(op)}
-        ops = [op for op in ops if op.operation.results[0] not in loads]
+        ops = _split_loads(ops, unit)
+        inserts = {op.input: op for op in ops if isinstance(op, InsertOp)}
+        loads: dict[ir.Value, ext.Operation] = {op.operation.results[0]: op for op in ops if _is_load(op, unit)}
+        ops = [op for op in ops if op.operation.results[0] not in loads and op not in inserts.values()]
         groups = grouping.group(_abstract(ops, loads), self.max_ops)
         if self.fusion != OFF:
-            groups = self._join(ops, groups, unit)
+            groups = self._join(ops, loads, groups, unit)
         first: dict[int, ext.Operation] = {}
         for op, number in zip(ops, groups, strict=True):
             if number is None:
@@ -75,15 +80,22 @@ class GroupKernels(FunctionPass):
             unit.counts["num-kernels" if leader is op else "num-fused"] += 1
             if leader is not op:
                 unit.remarks.append(Remark(f"fused {_title(op)} into {_title(leader)}", PASSED, "fused", op))
-        for value, cast in loads.items():
-            cast.operation.attributes[GROUP] = users(value)[0].operation.attributes[GROUP]
+        for value, load in loads.items():
+            load.operation.attributes[GROUP] = users(value)[0].operation.attributes[GROUP]
+        for value, insert in inserts.items():
+            insert.operation.attributes[GROUP] = ir.OpResult(value).owner.attributes[GROUP]
 
-    def _join(self, ops: list[ext.Operation], groups: list[int | None], unit: Unit) -> list[int | None]:
+    def _join(
+        self,
+        ops: list[ext.Operation],
+        loads: dict[ir.Value, ext.Operation],
+        groups: list[int | None],
+        unit: Unit,
+    ) -> list[int | None]:
         """Make kernels of several contractions; the groups, numbered in the order of their results."""
         facts = Facts(self.vector_bits, self.registers, self.l2_bytes, self.cores, fma=True, winograd=SIZES)
-        fusion = LayerFusion(
-            ops, groups, facts, lambda v: constant_value(v, unit) is not None, self.fusion, self.max_ops
-        )
+        known = partial(_is_known, unit=unit)
+        fusion = LayerFusion(ops, loads, groups, facts, known, self.fusion, self.max_ops)
         for one, other, attempt in fusion.run():
             pair = f"{_title(ops[one])} and {_title(ops[other])}"
             if attempt.plan is not None:
@@ -96,28 +108,59 @@ class GroupKernels(FunctionPass):
         return [None if number is None else order[number] for number in fusion.groups]
 
 
-def _split_casts(ops: list[ext.Operation]) -> list[ext.Operation]:
-    """Give each reader of a cast that is done on loading a cast of its own, before it; all ops in order again."""
+def _split_loads(ops: list[ext.Operation], unit: Unit) -> list[ext.Operation]:
+    """Give each reader of what is done on loading an op of its own, before it; all ops in order again."""
     made: dict[ir.Operation, list[ext.Operation]] = {}
-    split = [op for op in ops if _is_load(op)]
+    split = [op for op in ops if _is_load(op, unit)]
     for op in split:
         for use in list(op.operation.results[0].uses):
             user = use.owner
             attributes, at = op.python_attributes(), ir.InsertionPoint(user)
-            cast = CastOp(op.operation.operands[0], loc=op.location, ip=at, **attributes)
-            copy_placement(user, cast)
-            user.operation.operands[use.operand_number] = cast.operation.results[0]
-            made.setdefault(user.operation, []).append(cast)
+            load = type(op)(op.operation.operands[0], loc=op.location, ip=at, **attributes)
+            copy_placement(user, load)
+            user.operation.operands[use.operand_number] = load.operation.results[0]
+            made.setdefault(user.operation, []).append(load)
     kept = [op for op in ops if op not in split]
     for op in split:
         op.operation.erase()
     return [each for op in kept for each in [*made.get(op.operation, []), op]]
 
 
-def _is_load(op: ext.Operation) -> bool:
+def _is_load(op: ext.Operation, unit: Unit) -> bool:
+    """True for what kernels do themselves with what they read: casts to 16 bits, parts, few channels of images."""
+    if isinstance(op, CastOp):
+        return _is_cast_on_load(op)
+    turns = isinstance(op, RelayoutOp) and op.to.value == CHANNELS_LAST
+    if not turns and not is_part(op):
+        return False
+    return all(_loads_images(user, op, unit) for user in users(op.operation.results[0]))
+
+
+def _loads_images(user: ir.OpView, op: ext.Operation, unit: Unit) -> bool:
+    """True for convolutions of templates that find the channels of an image where they are."""
+    result = op.operation.results[0]
+    if not isinstance(user, ConvOp) or user.layout is None or user.input != result or not _is_known(user.weight, unit):
+        return False
+    if not is_root(user) or ext.type_of(result).rank != IMAGE_RANK or _is_elsewhere(user):
+        return False
+    few = ext.type_of(result).shape[-1] <= FEW_CHANNELS and user.group.value == 1
+    return few or not isinstance(op, RelayoutOp)
+
+
+def _is_elsewhere(op: ir.OpView) -> bool:
+    """True if another target than the CPU runs it: templates are the CPU's."""
+    target = op.operation.attributes.get(TARGET)
+    return target is not None and target != ir.StringAttr.get("cpu")
+
+
+def _is_known(value: ir.Value, unit: Unit) -> bool:
+    return constant_value(value, unit) is not None
+
+
+def _is_cast_on_load(op: CastOp) -> bool:
     """True for a cast to 16 bits that kernels which read it do themselves, as its operand is there in any case."""
-    result, (source, *_) = op.operation.results[0], op.operation.operands
-    if not isinstance(op, CastOp) or ext.type_of(result).element not in LOW_FLOATS:
+    result, source = op.operation.results[0], op.operation.operands[0]
+    if ext.type_of(result).element not in LOW_FLOATS:
         return False
     return not (_rounds(defining(source)) and has_one_use(source)) and all(_loads(user) for user in users(result))
 
@@ -147,7 +190,7 @@ def _abstract(ops: list[ext.Operation], loads: dict[ir.Value, ext.Operation]) ->
 def _node(op: ext.Operation, index: dict[ir.Value, int]) -> Node:
     (result,) = op.operation.results
     operands = tuple(index[value] for value in op.operation.operands if value in index)
-    is_output = any(not isinstance(user, ext.Operation) for user in users(result))
+    is_output = any(isinstance(user, InsertOp) or not isinstance(user, ext.Operation) for user in users(result))
     placed = op.operation.attributes.get(PARTITION)
     partition = placed.value if isinstance(placed, ir.IntegerAttr) else 0
     node = Node(

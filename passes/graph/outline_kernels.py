@@ -10,7 +10,7 @@ from mlir import ir
 from mlir.dialects import arith, func
 
 from aiopt.dialects import ext
-from aiopt.dialects.ai import IdentityOp, Trait
+from aiopt.dialects.ai import IdentityOp, InsertOp, Trait
 from aiopt.passes.base import Pass, main_function
 from aiopt.passes.graph.group_kernels import GROUP
 from aiopt.passes.rewrite import (
@@ -165,7 +165,10 @@ def _build_function(
 
 def _describe(function: func.FuncOp, members: list[ext.Operation], arguments: list[ir.Value]) -> None:
     """Set the attributes that docs/levels.md asks of a kernel."""
-    values = [*arguments, members[-1].operation.results[0]]
+    last = members[-1]
+    values = [*arguments, last.operation.results[0]]
+    if isinstance(last, InsertOp):  # what it leaves is not moved
+        values = [*(value for value in arguments if value not in _given(last.into)), last.input]
     attributes = function.operation.attributes
     attributes["ai.kernel"] = ir.UnitAttr.get()
     attributes["ai.ops"] = _strings(op.OPERATION_NAME for op in members)
@@ -173,6 +176,10 @@ def _describe(function: func.FuncOp, members: list[ext.Operation], arguments: li
     attributes["ai.bytes"] = _integer(sum(ext.type_of(value).nbytes for value in values))
     if TARGET in members[-1].operation.attributes:
         attributes[TARGET] = members[-1].operation.attributes[TARGET]
+
+
+def _given(operand: ir.Value | None) -> list[ir.Value]:
+    return [] if operand is None else [operand]
 
 
 def _inputs(members: list[ext.Operation]) -> tuple[dict[ir.Value, arith.ConstantOp], list[ir.Value]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,6 +19,7 @@ from aiopt.passes.lower.linalg.builder import empty, memref_type, stored, tensor
 from aiopt.passes.lower.linalg.rules import RULES, Operand, Squeezed, reassociation, splat_operand
 from aiopt.passes.rewrite import CALL_ATTRIBUTES
 from aiopt.passes.spec.base import Level
+from aiopt.passes.templates import emit
 from aiopt.passes.templates.emit_kernel import emit_kernel
 from aiopt.passes.templates.registry import read_choice
 from aiopt.passes.unit import Unit
@@ -41,16 +43,19 @@ class ConvertAiToLinalg(Pass):
     ensures = Level.TENSOR
 
     def run(self, unit: Unit) -> None:
-        for function in functions(unit.module):
-            if function.name.value == "main":
-                _convert_main(function, unit)
-            else:
-                _convert_kernel(function)
+        kernels = {function.name.value: function for function in functions(unit.module)}
+        insertions = {name: insertion_of(function) for name, function in kernels.items()}
+        _convert_main(kernels.pop("main"), unit, {name: found for name, found in insertions.items() if found})
+        for function in kernels.values():
+            _convert_kernel(function)
 
 
 def _convert_kernel(old: func.FuncOp) -> None:
     block = old.entry_block
-    inputs = [type_of(argument) for argument in block.arguments]
+    insertion = insertion_of(old)
+    completed = [] if insertion is None or insertion.into is None else [insertion.into]
+    arguments = [value for value in block.arguments if value not in completed]
+    inputs = [type_of(argument) for argument in arguments]
     outputs = [type_of(kind) for kind in old.type.results]
     if not any(kind.size for kind in outputs):
         old.erase()
@@ -59,7 +64,7 @@ def _convert_kernel(old: func.FuncOp) -> None:
     if choice := read_choice(old):
         with ir.InsertionPoint(new.add_entry_block()), old.location:
             results = block.operations[len(block.operations) - 1].operands
-            buffers = dict(zip([*block.arguments, *results], new.arguments, strict=True))
+            buffers = dict(zip([*arguments, *results], new.arguments, strict=True))
             emit_kernel(old, choice, buffers)
             func.ReturnOp([])
         old.erase()
@@ -70,14 +75,18 @@ def _convert_kernel(old: func.FuncOp) -> None:
     with ir.InsertionPoint(new.add_entry_block()):
         lowered: dict[ir.Value, Operand] = {}
         remaining = iter(new.arguments)
-        for argument, kind in zip(block.arguments, inputs, strict=True):
+        for argument, kind in zip(arguments, inputs, strict=True):
             value = (
                 bufferization.to_tensor(tensor_type(kind), next(remaining), restrict=True) if kind.size else empty(kind)
             )
             lowered[argument] = Operand(kind, value)
         for op in block.operations:
             with op.location:
-                if isinstance(op, func.ReturnOp):
+                if isinstance(op, ai.InsertOp):
+                    lowered[op.out] = lowered[op.input]  # stored in its place
+                elif isinstance(op, func.ReturnOp) and insertion is not None:
+                    _store_results([lowered[insertion.out]], [_place(insertion, next(remaining))])
+                elif isinstance(op, func.ReturnOp):
                     _store_results([lowered[value] for value in op.operands if type_of(value).size], list(remaining))
                 else:
                     _convert_op(op, lowered)
@@ -131,6 +140,24 @@ def _store_results(results: list[Operand], destinations: list[ir.Value]) -> None
     func.ReturnOp([])
 
 
+def insertion_of(kernel: func.FuncOp) -> ai.InsertOp | None:
+    """The insert that a kernel ends with."""
+    ops = kernel.entry_block.operations
+    last = ops[len(ops) - 2] if len(ops) > 1 else None
+    return last if isinstance(last, ai.InsertOp) and type_of(last.out).size else None
+
+
+def _place(insertion: ai.InsertOp, whole: ir.Value) -> ir.Value:
+    """The part of a buffer that a kernel writes."""
+    kind, axis = type_of(insertion.input), insertion.axis.value
+    offsets = [insertion.start.value if a == axis else 0 for a in range(kind.rank)]
+    sizes, ones = list(kind.shape), [1] * kind.rank
+    strides = emit.row_major(type_of(insertion.out).shape)
+    layout = ir.StridedLayoutAttr.get(insertion.start.value * strides[axis], strides)
+    view = ir.MemRefType.get(sizes, whole.type.element_type, layout)
+    return memref.SubViewOp(view, whole, [], [], [], offsets, sizes, ones).result
+
+
 def _collapsed(squeezed: Squeezed, kind: TensorType, destination: ir.Value) -> ir.Value:
     """The destination without the size-1 axes, so that the value is stored without changing its shape first."""
     view = ir.MemRefType.get(list(squeezed.value.type.shape), squeezed.value.type.element_type)
@@ -138,7 +165,7 @@ def _collapsed(squeezed: Squeezed, kind: TensorType, destination: ir.Value) -> i
     return memref.CollapseShapeOp(view, destination, groups).result
 
 
-def _convert_main(old: func.FuncOp, unit: Unit) -> None:
+def _convert_main(old: func.FuncOp, unit: Unit, insertions: Mapping[str, ai.InsertOp]) -> None:
     block = old.entry_block
     inputs, outputs = list(old.type.inputs), list(old.type.results)
     new = _declare(old, [memref_type(type_of(kind)) for kind in inputs + outputs])
@@ -147,20 +174,29 @@ def _convert_main(old: func.FuncOp, unit: Unit) -> None:
         buffers: dict[ir.Value, ir.Value] = dict(zip(block.arguments, new.arguments, strict=False))
         terminator = block.operations[len(block.operations) - 1]
         returned = dict(zip(terminator.operands, list(new.arguments)[len(inputs) :], strict=True))
+        _share_buffers(block, insertions, returned)
         for op in block.operations:
             with op.location:
-                _convert_main_op(op, buffers, returned, unit)
+                _convert_main_op(op, buffers, returned, unit, insertions)
     old.erase()
 
 
 def _convert_main_op(
-    op: ir.OpView, buffers: dict[ir.Value, ir.Value], returned: dict[ir.Value, ir.Value], unit: Unit
+    op: ir.OpView,
+    buffers: dict[ir.Value, ir.Value],
+    returned: dict[ir.Value, ir.Value],
+    unit: Unit,
+    insertions: Mapping[str, ai.InsertOp],
 ) -> None:
     if op.results and not any(type_of(result).size for result in op.results):
         return
     if isinstance(op, func.CallOp):
-        results = [returned[r] if r in returned else _allocate(type_of(r)) for r in op.results if type_of(r).size]
-        call = func.CallOp([], op.callee, [*(buffers[v] for v in op.operands if type_of(v).size), *results])
+        into, given = _into(op, insertions.get(op.callee.value))
+        if into is not None:
+            results = [buffers[into]]
+        else:
+            results = [returned[r] if r in returned else _allocate(type_of(r)) for r in op.results if type_of(r).size]
+        call = func.CallOp([], op.callee, [*(buffers[v] for v in given if type_of(v).size), *results])
         for key in CALL_ATTRIBUTES:
             if key in op.attributes:
                 call.attributes[key] = op.attributes[key]
@@ -175,6 +211,24 @@ def _convert_main_op(
         buffers[op.result] = constant_buffer(unit.weights.add("constant", values), kind)
     else:
         func.ReturnOp([])
+
+
+def _into(call: func.CallOp, insertion: ai.InsertOp | None) -> tuple[ir.Value | None, list[ir.Value]]:
+    """The operand of a call whose buffer it completes, and the others."""
+    if insertion is None or insertion.into is None:
+        return None, list(call.operands)
+    number = ir.BlockArgument(insertion.into).arg_number
+    return call.operands[number], [value for i, value in enumerate(call.operands) if i != number]
+
+
+def _share_buffers(block: ir.Block, insertions: Mapping[str, ai.InsertOp], returned: dict[ir.Value, ir.Value]) -> None:
+    """Where what calls complete one after the other is returned, the first one has to write to it, too."""
+    for op in reversed(list(block.operations)):
+        if not isinstance(op, func.CallOp):
+            continue
+        into, _ = _into(op, insertions.get(op.callee.value))
+        if into is not None and op.results[0] in returned:
+            returned[into] = returned[op.results[0]]
 
 
 def constant_buffer(key: str, kind: TensorType) -> ir.Value:
