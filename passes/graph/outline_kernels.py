@@ -10,7 +10,7 @@ from mlir import ir
 from mlir.dialects import arith, func
 
 from aiopt.dialects import ext
-from aiopt.dialects.ai import IdentityOp, InsertOp, Trait
+from aiopt.dialects.ai import IdentityOp, InsertOp, ReshapeOp, Trait
 from aiopt.passes.base import Pass, main_function
 from aiopt.passes.graph.group_kernels import GROUP
 from aiopt.passes.rewrite import (
@@ -38,7 +38,8 @@ class OutlineKernels(Pass):
 
     Before: `ai` ops with `ai.group` (from ai-group-kernels). After: @main with constants, views and calls; one
     function for equal kernels; small equal-element constants inside them, all else as arguments in the order of first
-    use. What @main returns is the result of a kernel of its own (`ai.identity` is added where it would not be).
+    use. What @main returns is the result of a kernel of its own, or a view of it (`ai.identity` is added where it would
+    not be).
     """
 
     name: ClassVar[str] = "ai-outline-kernels"
@@ -77,15 +78,23 @@ class _Kernels:
 
 
 def _give_results_buffers(main: func.FuncOp) -> None:
-    """Put an `ai.identity` before each returned value that is no op's own result, or is returned a second time."""
+    """Put an `ai.identity` before each returned value that no op computes, or of which another view is returned.
+
+    Where several targets share the net, before views, too: their parts return what kernels compute.
+    """
     ops = list(main.entry_block.operations)
     end = ops[-1]
     number = 1 + max((_group_of(op) for op in ops if GROUP in op.operation.attributes), default=-1)
+    one_target = len({op.operation.attributes[TARGET] for op in ops if TARGET in op.operation.attributes}) <= 1
     seen: list[ir.Value] = []
     for index, value in enumerate(list(end.operands)):
         owner = defining(value)
-        own = isinstance(owner, ext.Operation) and not owner.traits & {Trait.VIEW, Trait.CONSTANT}
-        if not own or value in seen:
+        viewed = value
+        while one_target and isinstance(view := defining(viewed), ReshapeOp):
+            viewed = view.input
+        made = defining(viewed)
+        own = isinstance(made, ext.Operation) and not made.traits & {Trait.VIEW, Trait.CONSTANT}
+        if not own or viewed in seen:
             location = owner.location if owner is not None else end.location
             copy = IdentityOp(value, loc=location, ip=ir.InsertionPoint(end))
             if owner is not None:
@@ -93,7 +102,7 @@ def _give_results_buffers(main: func.FuncOp) -> None:
             _set_group(copy, number)
             number += 1
             end.operands[index] = copy.operation.results[0]
-        seen.append(value)
+        seen.append(viewed)
 
 
 def _groups(main: func.FuncOp) -> list[list[ext.Operation]]:

@@ -37,8 +37,9 @@ class PlaceParts(FunctionPass):
         ops = list(ext.operations(function))
         order = {op.operation: number for number, op in enumerate(ops)}
         concats = [op for op in ops if isinstance(op, ConcatOp)]
+        joined: set[ir.Operation] = set()
         for concat in concats[::-1]:  # the outer ones of concats of concats first
-            if not any(True for _ in concat.out.uses):
+            if concat.operation in joined:
                 continue
             plan = _Plan(concat)
             reason = plan.refusal(order)
@@ -47,10 +48,11 @@ class PlaceParts(FunctionPass):
                 unit.remarks.append(Remark(what, MISSED, "not-placed", concat))
                 continue
             plan.apply(order)
+            joined.update(op.operation for op in plan.joined)
             unit.counts["num-placed"] += 1
             unit.remarks.append(Remark(f"placed the parts of {_title(concat)}", PASSED, "placed", concat))
         for concat in concats[::-1]:
-            if not any(True for _ in concat.out.uses):
+            if concat.operation in joined:
                 concat.operation.erase()
 
 
@@ -77,6 +79,11 @@ class _Plan:
     def axis(self) -> int:
         return self.concat.axis.value
 
+    @property
+    def joined(self) -> list[ConcatOp]:
+        """The concats that are one chain."""
+        return [self.concat, *(op for op, _ in self.inner)]
+
     def _read(self, concat: ConcatOp, start: int) -> None:
         for value in concat.operation.operands:
             made = defining(value)
@@ -91,7 +98,7 @@ class _Plan:
         """Why the parts cannot be placed; empty if they can."""
         whole = ext.type_of(self.concat.out).shape
         values = [leaf.value for leaf in self.leaves]
-        inside = {op.operation for op in (self.concat, *(op for op, _ in self.inner))}
+        inside = {op.operation for op in self.joined}
         if len(set(values)) < len(values) or len({op.operation for op, _ in self.inner}) < len(self.inner):
             return "it has one of them twice"
         for value in values:
@@ -113,7 +120,7 @@ class _Plan:
     def apply(self, order: dict[ir.Operation, int]) -> None:
         """Build the chain of inserts; what else reads a part reads a slice."""
         leaves = sorted(self.leaves, key=lambda leaf: order[ir.OpResult(leaf.value).owner])
-        inside = {op.operation for op in (self.concat, *(op for op, _ in self.inner))}
+        inside = {op.operation for op in self.joined}
         whole, size = None, ext.type_of(self.concat.out).shape[self.axis]
         states: dict[ir.Value, ir.Value] = {}
         for leaf in leaves:

@@ -19,6 +19,7 @@ from aiopt.passes.lower.linalg.builder import empty, memref_type, stored, tensor
 from aiopt.passes.lower.linalg.rules import RULES, Operand, Squeezed, reassociation, splat_operand
 from aiopt.passes.rewrite import CALL_ATTRIBUTES
 from aiopt.passes.spec.base import Level
+from aiopt.passes.spec.kernels import viewed_value
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.emit_kernel import emit_kernel
 from aiopt.passes.templates.registry import read_choice
@@ -173,7 +174,9 @@ def _convert_main(old: func.FuncOp, unit: Unit, insertions: Mapping[str, ai.Inse
     with ir.InsertionPoint(new.add_entry_block()):
         buffers: dict[ir.Value, ir.Value] = dict(zip(block.arguments, new.arguments, strict=False))
         terminator = block.operations[len(block.operations) - 1]
-        returned = dict(zip(terminator.operands, list(new.arguments)[len(inputs) :], strict=True))
+        made = [viewed_value(value) for value in terminator.operands]
+        outputs_given = zip(made, list(new.arguments)[len(inputs) :], strict=True)
+        returned = {value: _as_made(value, buffer) for value, buffer in outputs_given}
         _share_buffers(block, insertions, returned)
         for op in block.operations:
             with op.location:
@@ -235,6 +238,12 @@ def constant_buffer(key: str, kind: TensorType) -> ir.Value:
     """A constant of the WeightStore as a buffer."""
     constant = ai.ConstantOp(key=key, results=[stored(kind)])
     return bufferization.to_buffer(memref_type(kind), constant.results[0], read_only=True)
+
+
+def _as_made(value: ir.Value, output: ir.Value) -> ir.Value:
+    """The buffer of an output in the shape in which a kernel writes it."""
+    kind = type_of(value)
+    return output if output.type == memref_type(kind) or not kind.size else viewed(output, kind)
 
 
 def _allocate(kind: TensorType) -> ir.Value:

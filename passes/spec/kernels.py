@@ -53,13 +53,13 @@ def check_kernel(level: Level, kernel: func.FuncOp) -> None:
 
 
 def check_returned(level: Level, caller: func.FuncOp) -> None:
-    """Each value that is returned is the result of a call, and of no other: it becomes a buffer of its own.
+    """Each value that is returned is the result of a call or a view of it, and of no other: it becomes a buffer.
 
     Raises SpecError.
     """
     terminator = caller.entry_block.operations[len(caller.entry_block.operations) - 1]
     seen: set[ir.Value] = set()
-    for value in terminator.operands:
+    for value in map(viewed_value, terminator.operands):
         if isinstance(value.owner, ir.Block) or value.owner.operation.name != "func.call":
             what = "of what no kernel computes"
         elif value in seen:
@@ -68,6 +68,13 @@ def check_returned(level: Level, caller: func.FuncOp) -> None:
             seen.add(value)
             continue
         raise refuse(level, terminator, f"{what}: a kernel with ai.identity gives it a buffer of its own")
+
+
+def viewed_value(value: ir.Value) -> ir.Value:
+    """What a value is a view of: itself, unless it is the result of ai.reshape."""
+    while not isinstance(value.owner, ir.Block) and value.owner.operation.name == "ai.reshape":
+        value = value.owner.operation.operands[0]
+    return value
 
 
 SPEC = Spec(Level.KERNELS, _check)
