@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aiopt.support import command
-from aiopt.support.arguments import Parser, parse_shapes
+from aiopt.support.arguments import Parser, add_fusion_option, parse_shapes
 from aiopt.support.errors import OptionError
 from aiopt.support.files import write_output
 from aiopt.support.isolate import Journal
@@ -38,6 +38,7 @@ def _parser() -> Parser:
     add("--threads", default="1", metavar="N,...", help="numbers of threads, one after the other (default: 1)")
     add("--shape", action="append", default=[], metavar="NAME=1x3x48x320", help="shape of an input of all models")
     add("--amp", choices=["none", "bf16", "f16"], default="none", help="mixed precision for aiopt (default: none)")
+    add_fusion_option(parser)
     add("--seed", type=seed, default=0, metavar="N", help="seed of the random inputs (default: 0)")
     add("--seconds", type=_seconds, default=5.0, metavar="S", help="timed runs of a model, all engines (default: 5)")
     add("--kernels", action="store_true", help="time of each kernel, per cent of the roofline, and what bounds it")
@@ -114,14 +115,14 @@ def _measure(given: argparse.Namespace, model: Path, threads: int, peers: list[s
 
     types = _input_types(model, parse_shapes(given.shape))
     inputs = fill_inputs(types, {}, given.seed)
-    job = _job(model, {name: array.shape for name, array in inputs.items()}, threads, given.amp)
+    job = _job(model, {name: array.shape for name, array in inputs.items()}, threads, given.amp, given.fusion)
     return measure(job, inputs, peers, given.seconds, given.kernels or given.trace is not None)
 
 
-def _job(model: Path, shapes: dict[str, tuple[int, ...]], threads: int, amp: str) -> Job:
+def _job(model: Path, shapes: dict[str, tuple[int, ...]], threads: int, amp: str, fusion: str) -> Job:
     from aiopt.bench.engines import Job
 
-    return Job(model.resolve(), shapes, threads, amp)
+    return Job(model.resolve(), shapes, threads, amp, fusion)
 
 
 def _input_types(model: Path, shapes: dict[str, tuple[int, ...]]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from aiopt.passes.lower.linalg.builder import empty, memref_type, stored, tensor
 from aiopt.passes.lower.linalg.rules import RULES, Operand, Squeezed, reassociation, splat_operand
 from aiopt.passes.rewrite import CALL_ATTRIBUTES
 from aiopt.passes.spec.base import Level
+from aiopt.passes.spec.inserts import completed, insertion_of
 from aiopt.passes.spec.kernels import viewed_value
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.emit_kernel import emit_kernel
@@ -141,13 +142,6 @@ def _store_results(results: list[Operand], destinations: list[ir.Value]) -> None
     func.ReturnOp([])
 
 
-def insertion_of(kernel: func.FuncOp) -> ai.InsertOp | None:
-    """The insert that a kernel ends with."""
-    ops = kernel.entry_block.operations
-    last = ops[len(ops) - 2] if len(ops) > 1 else None
-    return last if isinstance(last, ai.InsertOp) and type_of(last.out).size else None
-
-
 def _place(insertion: ai.InsertOp, whole: ir.Value) -> ir.Value:
     """The part of a buffer that a kernel writes."""
     kind, axis = type_of(insertion.input), insertion.axis.value
@@ -218,9 +212,9 @@ def _convert_main_op(
 
 def _into(call: func.CallOp, insertion: ai.InsertOp | None) -> tuple[ir.Value | None, list[ir.Value]]:
     """The operand of a call whose buffer it completes, and the others."""
-    if insertion is None or insertion.into is None:
+    number = completed(call, insertion)
+    if number is None:
         return None, list(call.operands)
-    number = ir.BlockArgument(insertion.into).arg_number
     return call.operands[number], [value for i, value in enumerate(call.operands) if i != number]
 
 

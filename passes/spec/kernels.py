@@ -14,6 +14,7 @@ from aiopt.passes.spec.base import (
     require_ops,
     require_static_tensors,
 )
+from aiopt.passes.spec.inserts import check_inserts
 from aiopt.passes.spec.interface import check_interface
 from aiopt.passes.walk import find_op
 from aiopt.support.errors import SpecError
@@ -33,6 +34,7 @@ def _check(module: ir.Module) -> None:
             require_ops(Level.KERNELS, function, CALLERS, frozenset(), "in @main")
             check_returned(Level.KERNELS, function)
             check_interface(Level.KERNELS, module, function)
+            check_inserts(Level.KERNELS, function, functions)
         else:
             check_kernel(Level.KERNELS, function)
 

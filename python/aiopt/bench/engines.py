@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from aiopt.support.errors import AioptError, CompileError, MissingPackageError, OptionError
+from aiopt.support.fusion import AUTO
 
 Arrays = Mapping[str, np.ndarray]
 Run = Callable[[Arrays], dict[str, np.ndarray]]
@@ -23,12 +24,13 @@ Run = Callable[[Arrays], dict[str, np.ndarray]]
 
 @dataclass(frozen=True)
 class Job:
-    """What an engine is to run: a file, the shapes of its inputs, threads; amp: mixed precision, for aiopt alone."""
+    """What an engine is to run: a file, the shapes of its inputs, threads; amp, fusion: for aiopt alone."""
 
     model: Path
     shapes: Mapping[str, tuple[int, ...]]
     threads: int = 1
     amp: str = "none"
+    fusion: str = AUTO
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,9 @@ def compile_here(job: Job) -> Any:
     """The net of a job, whatever the cache has."""
     import aiopt
 
-    return aiopt.compile(job.model, threads=job.threads, shapes=job.shapes or None, amp=job.amp, cache=False)
+    return aiopt.compile(
+        job.model, threads=job.threads, shapes=job.shapes or None, amp=job.amp, fusion=job.fusion, cache=False
+    )
 
 
 def _onnxruntime(job: Job) -> Loaded:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from aiopt.support.errors import OptionError
+from aiopt.support.fusion import AUTO, MODES
 from aiopt.support.target import TargetChoice
 
 
@@ -77,6 +78,12 @@ def add_target_options(parser: Parser) -> None:
     """--target and --machine (see aiopt.compile)."""
     parser.add_argument("--target", metavar="NAMES", help="targets in order of preference, as npu,cpu (default: cpu)")
     parser.add_argument("--machine", metavar="NAME", help="the NPU to compile for: edge16, mid32 or a file .toml")
+
+
+def add_fusion_option(parser: Parser) -> None:
+    """--fusion (see aiopt.compile)."""
+    what = "layers that follow each other in one kernel: where it is faster, wherever it can be had, or never"
+    parser.add_argument("--fusion", choices=MODES, default=AUTO, help=f"{what} (default: {AUTO})")
 
 
 def target_choice(given: argparse.Namespace) -> TargetChoice:
