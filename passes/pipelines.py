@@ -57,15 +57,16 @@ class KernelsPipeline(NamedPipeline):
             l2_bytes=self.l2_bytes,
             cores=self.cores,
         )
+        parted = "," in self.target  # parts of a net share no buffer
         lowered = [] if self.amp == "none" else [f"ai-amp{{type={self.amp}}}", "ai-canonicalize", "ai-cse", "ai-dce"]
         return [
             "ai-graph-pipeline",
             *lowered,
             str(AssignTarget(target=self.target, deny=self.deny)),
             f"ai-assign-layout{{layout={self.layout}}}",
-            *([] if "," in self.target else ["ai-place-parts"]),  # parts of a net cannot share a buffer
+            *([] if parted else ["ai-place-parts"]),
             str(group),
-            "ai-outline-kernels",
+            "ai-outline-kernels" if parted else "ai-outline-kernels{views=true}",
         ]
 
 

@@ -38,17 +38,18 @@ class OutlineKernels(Pass):
 
     Before: `ai` ops with `ai.group` (from ai-group-kernels). After: @main with constants, views and calls; one
     function for equal kernels; small equal-element constants inside them, all else as arguments in the order of first
-    use. What @main returns is the result of a kernel of its own, or a view of it (`ai.identity` is added where it would
-    not be).
+    use. What @main returns is the result of a kernel of its own (`ai.identity` is added where it would not be), or with
+    `views` a view of such a result, which no part of a net can return (ai-partition).
     """
 
     name: ClassVar[str] = "ai-outline-kernels"
     requires: ClassVar[Level] = Level.GRAPH
     ensures: ClassVar[Level] = Level.KERNELS
+    views: bool = False
 
     def run(self, unit: Unit) -> None:
         main = main_function(unit.module, self.name)
-        _give_results_buffers(main)
+        _give_results_buffers(main, self.views)
         groups = _groups(main)
         kernels = _Kernels(unit.module)
         for members in groups:
@@ -77,20 +78,19 @@ class _Kernels:
         return function
 
 
-def _give_results_buffers(main: func.FuncOp) -> None:
-    """Put an `ai.identity` before each returned value that no op computes, or of which another view is returned.
+def _give_results_buffers(main: func.FuncOp, views: bool) -> None:
+    """Put an `ai.identity` before each returned value that no op computes, or that is returned a second time.
 
-    Where several targets share the net, before views, too: their parts return what kernels compute.
+    views: the value that counts is the one that it is a view of.
     """
     ops = list(main.entry_block.operations)
     end = ops[-1]
     number = 1 + max((_group_of(op) for op in ops if GROUP in op.operation.attributes), default=-1)
-    one_target = len({op.operation.attributes[TARGET] for op in ops if TARGET in op.operation.attributes}) <= 1
     seen: list[ir.Value] = []
     for index, value in enumerate(list(end.operands)):
         owner = defining(value)
         viewed = value
-        while one_target and isinstance(view := defining(viewed), ReshapeOp):
+        while views and isinstance(view := defining(viewed), ReshapeOp):
             viewed = view.input
         made = defining(viewed)
         own = isinstance(made, ext.Operation) and not made.traits & {Trait.VIEW, Trait.CONSTANT}

@@ -45,13 +45,10 @@ def check_inserts(level: Level, caller: func.FuncOp, kernels: Mapping[str, func.
         if any(use.owner.operation.name != "func.call" for use in value.uses):
             raise refuse(level, call, "that writes into what is returned, or seen as something else")
         for later in calls[number:]:
-            for at, operand in enumerate(later.operands):
-                if (
-                    operand == value
-                    and (later, at) != (call, place)
-                    and not _reads_other_part(kernels, later, at, insertion)
-                ):
-                    raise refuse(level, later, f"that reads what @{call.callee.value} has changed by then")
+            seen = [at for at, operand in enumerate(later.operands) if operand == value]
+            seen = [at for at in seen if (later, at) != (call, place)]
+            if not all(_reads_other_part(kernels, later, at, insertion) for at in seen):
+                raise refuse(level, later, f"that reads what @{call.callee.value} has changed by then")
 
 
 def _reads_other_part(kernels: Mapping[str, func.FuncOp], call: func.CallOp, at: int, insertion: ai.InsertOp) -> bool:
