@@ -8,6 +8,8 @@ from typing import ClassVar
 from aiopt.passes.base import NamedPipeline
 from aiopt.passes.graph.assign_target import AssignTarget
 from aiopt.passes.graph.group_kernels import GroupKernels
+from aiopt.passes.graph.merge_parallel import MergeParallel
+from aiopt.support.fusion import OFF
 
 
 @dataclass(frozen=True)
@@ -50,13 +52,7 @@ class KernelsPipeline(NamedPipeline):
     cores: int = GroupKernels.cores
 
     def passes(self) -> list[str]:
-        group = GroupKernels(
-            fusion=self.fusion,
-            vector_bits=self.vector_bits,
-            registers=self.registers,
-            l2_bytes=self.l2_bytes,
-            cores=self.cores,
-        )
+        machine = {key: getattr(self, key) for key in ("vector_bits", "registers", "l2_bytes", "cores")}
         parted = "," in self.target  # parts of a net share no buffer
         lowered = [] if self.amp == "none" else [f"ai-amp{{type={self.amp}}}", "ai-canonicalize", "ai-cse", "ai-dce"]
         return [
@@ -64,8 +60,9 @@ class KernelsPipeline(NamedPipeline):
             *lowered,
             str(AssignTarget(target=self.target, deny=self.deny)),
             f"ai-assign-layout{{layout={self.layout}}}",
+            *([] if parted or self.fusion == OFF else [str(MergeParallel(**machine))]),
             *([] if parted else ["ai-place-parts"]),
-            str(group),
+            str(GroupKernels(fusion=self.fusion, **machine)),
             "ai-outline-kernels" if parted else "ai-outline-kernels{views=true}",
         ]
 
