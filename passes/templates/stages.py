@@ -28,7 +28,7 @@ from aiopt.support.types import item_bytes
 
 IMAGE_RANK = 4
 
-_BAND_CYCLES = 2000.0  # of the loops around a stage
+_BAND_CYCLES = 500.0  # of the loops around a stage
 _WEIGHT_BYTES_PER_CYCLE = 7.0  # where they come from beyond the L2 cache
 
 
@@ -80,12 +80,12 @@ def plan_bands(stages: Sequence[Contraction], facts: Facts, most_bytes: int) -> 
         costs = [_cost(replace(stage, rows=part.count), facts) for stage, part in parts]
         if None in costs:
             continue
-        cycles = images * bands.number * sum(cost + _BAND_CYCLES for cost in costs if cost is not None)
+        work = images * bands.number * sum(cost for cost in costs if cost is not None)
+        cycles = work + images * bands.number * len(stages) * _BAND_CYCLES
         tasks = min(bands.number, facts.cores)
         # Nobody knows how many threads there will be: one, or as many as cores.
         score = cycles + cycles / min(facts.cores, images * tasks)
-        banded = Banded(height, tasks, cycles, bands.buffer_bytes(layers), cycles - alone)
-        found.append((score, banded))
+        found.append((score, Banded(height, tasks, cycles, bands.buffer_bytes(layers), work - alone)))
     return min(found, key=lambda pair: pair[0])[1] if found else None
 
 
