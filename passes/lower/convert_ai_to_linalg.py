@@ -47,7 +47,8 @@ class ConvertAiToLinalg(Pass):
     def run(self, unit: Unit) -> None:
         kernels = {function.name.value: function for function in functions(unit.module)}
         insertions = {name: insertion_of(function) for name, function in kernels.items()}
-        _convert_main(kernels.pop("main"), unit, {name: found for name, found in insertions.items() if found})
+        if (main := kernels.pop("main", None)) is not None:
+            _convert_main(main, unit, {name: found for name, found in insertions.items() if found is not None})
         for function in kernels.values():
             _convert_kernel(function)
 

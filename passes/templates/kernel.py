@@ -13,6 +13,7 @@ from aiopt.dialects.ai import Trait
 from aiopt.dialects.ext import Operation, type_of
 from aiopt.passes.lower.linalg.elementwise import BINARY, UNARY
 from aiopt.passes.lower.linalg.rules import splat_operand
+from aiopt.passes.rewrite import SMALL_BYTES
 from aiopt.support.types import LOW_FLOATS, TensorType
 
 ACCUMULATOR = "f32"
@@ -122,6 +123,9 @@ def read_stages(function: func.FuncOp, known: frozenset[int]) -> list[Contractio
     ops = [op for op in ops if not isinstance(op, arith.ConstantOp)]
     if len(end.operands) != 1 or not all(isinstance(op, Operation) for op in ops):
         return None
+    read = [value for op in ops if isinstance(op, Operation) and is_root(op) for value in op.operation.operands]
+    if any(splat_operand(value) is not None for value in read):
+        return None
     return stages_of(ops, end.operands[0], lambda v: isinstance(v, ir.BlockArgument) and v.arg_number in known)  # pyright: ignore[reportArgumentType]
 
 
@@ -186,7 +190,7 @@ class _Reader:
             return False
         if read[0] in self.stage_of:
             read = read[1:]
-        if any(splat_operand(value) is not None for value in read):
+        if any(_is_cloned(value) for value in read):
             return False
         if any(value in self.inside and value not in self.loads for value in read):
             return False
@@ -219,6 +223,11 @@ class _Reader:
 def _takes_packed(root: ai.MatMulOp | ai.ConvOp) -> bool:
     """With channels first, vectors are of pixels: weights are read an element at a time, as they are."""
     return isinstance(root, ai.MatMulOp) or root.layout is not None
+
+
+def _is_cloned(value: ir.Value) -> bool:
+    """True for a constant that a kernel has in itself, and not as an argument."""
+    return splat_operand(value) is not None and type_of(value).nbytes <= SMALL_BYTES
 
 
 def is_part(op: Operation) -> bool:
