@@ -15,10 +15,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for bench and e2e
 
-from bench import amp, networks, npu, processes
+from bench import amp, fusion, networks, npu, processes
 from bench.figure import Figure
 
-SECTIONS = (*processes.SECTIONS, *networks.SECTIONS, *amp.SECTIONS, *npu.SECTIONS)
+SECTIONS = (*processes.SECTIONS, *networks.SECTIONS, *amp.SECTIONS, *fusion.SECTIONS, *npu.SECTIONS)
 
 
 def main() -> int:
@@ -46,6 +46,8 @@ def _measure(sections: Sequence[str], quick: bool) -> Iterator[Figure]:
         yield from networks.measure(of_networks, quick)
     if set(sections) & set(amp.SECTIONS):
         yield from amp.measure()
+    if set(sections) & set(fusion.SECTIONS):
+        yield from fusion.measure()
     if set(sections) & set(npu.SECTIONS):
         yield from npu.measure()
 
