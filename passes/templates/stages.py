@@ -29,6 +29,7 @@ from aiopt.support.types import item_bytes
 IMAGE_RANK = 4
 
 _BAND_CYCLES = 500.0  # of the loops around a stage
+_PARALLEL_COST = 1.1  # at most so many times the cycles for parallel tasks
 _WEIGHT_BYTES_PER_CYCLE = 7.0  # where they come from beyond the L2 cache
 
 
@@ -71,7 +72,7 @@ def plan_bands(stages: Sequence[Contraction], facts: Facts, most_bytes: int) -> 
         return None
     images = stages[-1].out.shape[0]
     alone = sum(_cost(stage, facts) or 0.0 for stage in stages)
-    found: list[tuple[float, Banded]] = []
+    found: list[Banded] = []
     for height in heights(layers[-1].rows):
         bands = cut(layers, height)
         if bands is None or bands.buffer_bytes(layers) > most_bytes:
@@ -83,10 +84,11 @@ def plan_bands(stages: Sequence[Contraction], facts: Facts, most_bytes: int) -> 
         work = images * bands.number * sum(cost for cost in costs if cost is not None)
         cycles = work + images * bands.number * len(stages) * _BAND_CYCLES
         tasks = min(bands.number, facts.cores)
-        # Nobody knows how many threads there will be: one, or as many as cores.
-        score = cycles + cycles / min(facts.cores, images * tasks)
-        found.append((score, Banded(height, tasks, cycles, bands.buffer_bytes(layers), work - alone)))
-    return min(found, key=lambda pair: pair[0])[1] if found else None
+        found.append(Banded(height, tasks, cycles, bands.buffer_bytes(layers), work - alone))
+    least = min((banded.cycles for banded in found), default=0.0)
+    # Nobody knows how many threads there will be: as many as cores, but what that costs one thread is bounded.
+    good = [banded for banded in found if banded.cycles <= _PARALLEL_COST * least]
+    return min(good, key=lambda banded: banded.cycles / min(facts.cores, images * banded.tasks), default=None)
 
 
 def _cost(stage: Contraction, facts: Facts) -> float | None:
