@@ -41,11 +41,12 @@ def node_model(
     *,
     known: Sequence[str] = (),
     outputs: int | Sequence[str] = 1,
+    domain_opset: int = 1,
     **attributes: Any,
 ) -> onnx.ModelProto:
     """A model of one node; inputs named in `known` are initializers, an input that is None is absent ("").
 
-    A domain among the attributes is that of the operator, in its opset 1.
+    A domain among the attributes is that of the operator, in its opset `domain_opset`.
     """
     operands = list(inputs.items()) if isinstance(inputs, Mapping) else list(inputs)
     names = [name if array is not None else "" for name, array in operands]
@@ -61,7 +62,7 @@ def node_model(
         [onnx.ValueInfoProto(name=name) for name in out if name],
         [numpy_helper.from_array(array, name) for name, array in given.items() if name in known],
     )
-    domains = {"": opset} | ({attributes["domain"]: 1} if "domain" in attributes else {})
+    domains = {"": opset} | ({attributes["domain"]: domain_opset} if "domain" in attributes else {})
     opsets = [helper.make_opsetid(domain, version) for domain, version in domains.items()]
     return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 

@@ -21,8 +21,9 @@ ML = "ai.onnx.ml"
 _NEWEST = 5
 
 
-def _ml_op(op_type: str) -> Callable[[H], H]:
-    return onnx_op(op_type, since=1, until=_NEWEST, domain=ML)
+def ml_op(op_type: str, *, since: int = 1, until: int = _NEWEST) -> Callable[[H], H]:
+    """Register a handler for these opsets of the domain."""
+    return onnx_op(op_type, since=since, until=until, domain=ML)
 
 
 def _row(node: Node, name: str, element: str, size: int) -> Value:
@@ -41,7 +42,7 @@ def _features(x: Value) -> int:
     return x.shape[-1]
 
 
-@_ml_op("Scaler")
+@ml_op("Scaler")
 def _scaler(node: Node) -> Value:
     """(x - offset) * scale."""
     x = cast(node, node.input(0), "f32")
@@ -49,7 +50,7 @@ def _scaler(node: Node) -> Value:
     return node.emit(ai.MulOp, node.emit(ai.SubOp, x, offset), scale)
 
 
-@_ml_op("Binarizer")
+@ml_op("Binarizer")
 def _binarizer(node: Node) -> Value:
     """1 above the threshold, else 0."""
     x = node.input(0)
@@ -57,7 +58,7 @@ def _binarizer(node: Node) -> Value:
     return cast(node, node.emit(ai.LessOp, threshold, x), x.element)
 
 
-@_ml_op("Normalizer")
+@ml_op("Normalizer")
 def _normalizer(node: Node) -> Value:
     """x / norm of its row: MAX the largest element, L1 or L2; a row whose norm is 0 stays."""
     x, norm = cast(node, node.input(0), "f32"), node.attributes.get_string("norm", "MAX")
@@ -75,7 +76,7 @@ def _normalizer(node: Node) -> Value:
     return node.emit(ai.DivOp, x, divisor)
 
 
-@_ml_op("Imputer")
+@ml_op("Imputer")
 def _imputer(node: Node) -> Value:
     """The imputed value where x is the one to be replaced, which may be NaN."""
     x, attributes = node.input(0), node.attributes
@@ -92,7 +93,7 @@ def _imputer(node: Node) -> Value:
     return node.emit(ai.SelectOp, node.emit(ai.EqualOp, x, scalar(x, old)), new, x)
 
 
-@_ml_op("ArrayFeatureExtractor")
+@ml_op("ArrayFeatureExtractor")
 def _array_feature_extractor(node: Node) -> Value:
     """Elements of the last dimension by their places; of a vector as a row."""
     x, places = node.input(0), node.input(1)
@@ -103,7 +104,7 @@ def _array_feature_extractor(node: Node) -> Value:
     return reshape(node, out, (1, places.type.size)) if x.rank == 1 else out
 
 
-@_ml_op("FeatureVectorizer")
+@ml_op("FeatureVectorizer")
 def _feature_vectorizer(node: Node) -> Value:
     """The features of all inputs side by side, of each as many as inputdimensions says."""
     values = node.variadic()
@@ -121,7 +122,7 @@ def _feature_vectorizer(node: Node) -> Value:
     return parts[0]
 
 
-@_ml_op("OneHotEncoder")
+@ml_op("OneHotEncoder")
 def _one_hot_encoder(node: Node) -> Value:
     """One new dimension: 1 at the category an element is, all 0 where it is none (an error without `zeros`)."""
     x, attributes = node.input(0), node.attributes
@@ -134,7 +135,7 @@ def _one_hot_encoder(node: Node) -> Value:
     return cast(node, node.emit(ai.EqualOp, given, Value.known(np.array(categories, np.int64))), "f32")
 
 
-@_ml_op("LinearRegressor")
+@ml_op("LinearRegressor")
 def _linear_regressor(node: Node) -> Value:
     """x times the coefficients [targets, features], with intercepts."""
     attributes, x = node.attributes, cast(node, node.input(0), "f32")
@@ -147,11 +148,15 @@ def _linear_regressor(node: Node) -> Value:
     out = node.emit(ai.MatMulOp, x, transpose(node, weights, (1, 0)))
     if attributes.get_floats("intercepts"):
         out = node.emit(ai.AddOp, out, broadcast_to(node, _row(node, "intercepts", "f32", targets), (targets,)))
-    post = attributes.get_string("post_transform", "NONE")
+    return transform_scores(node, out, attributes.get_string("post_transform", "NONE"))
+
+
+def transform_scores(node: Node, scores: Value, post: str) -> Value:
+    """What post_transform makes of scores [n, targets]. Errors: UnsupportedError for the rarer ones."""
     if post == "NONE":
-        return out
+        return scores
     if post == "LOGISTIC":
-        return node.emit(ai.SigmoidOp, out)
+        return node.emit(ai.SigmoidOp, scores)
     if post == "SOFTMAX":
-        return node.emit(ai.SoftmaxOp, out, axis=1)
+        return node.emit(ai.SoftmaxOp, scores, axis=1)
     raise UnsupportedError(f"post_transform={post} is not compiled")
