@@ -100,8 +100,9 @@ def _refusal(ops: Sequence[ext.Operation], unit: Unit) -> str:
     for op, after in branches:
         result = (after[-1] if after else op).operation.results[0]
         for user in users(result):
-            reads = isinstance(user, ConvOp) and user.layout is not None and user.input == result
-            if not reads or constant_value(user.weight, unit) is None:
+            if not isinstance(user, ConvOp) or user.layout is None or user.input != result:
+                return f"{_title(user)} would have to copy its part"
+            if constant_value(user.weight, unit) is None:
                 return f"{_title(user)} would have to copy its part"
     return ""
 

@@ -119,22 +119,22 @@ class _Plan:
 
     def apply(self, order: dict[ir.Operation, int]) -> None:
         """Build the chain of inserts; what else reads a part reads a slice."""
-        leaves = sorted(self.leaves, key=lambda leaf: order[ir.OpResult(leaf.value).owner])
+        leaves = sorted(self.leaves, key=lambda leaf: order[ir.OpResult(leaf.value).owner.operation])
         inside = {op.operation for op in self.joined}
         whole, size = None, ext.type_of(self.concat.out).shape[self.axis]
         states: dict[ir.Value, ir.Value] = {}
         for leaf in leaves:
-            made = ir.OpResult(leaf.value).owner
+            made = ir.OpResult(leaf.value).owner.operation
             after = ir.InsertionPoint.after(made)
-            numbers = {"axis": self.axis, "start": leaf.start, "size": size}
-            placed = InsertOp(leaf.value, whole, loc=made.location, ip=after, **numbers)
+            place = {"loc": made.location, "ip": after}
+            placed = InsertOp(leaf.value, whole, axis=self.axis, start=leaf.start, size=size, **place)
             copy_placement(made.opview, placed)
             order[placed.operation] = order[made]
             whole = states[leaf.value] = placed.out
             for user in [user for user in users(leaf.value) if user.operation not in {*inside, placed.operation}]:
                 _read_slice(user, leaf.value, whole, self.axis, leaf.start)
         for concat, start in self.inner:
-            done = max((ir.OpResult(states[v]).owner for v in _leaves(concat)), key=lambda op: order[op])
+            done = max((ir.OpResult(states[v]).owner.operation for v in _leaves(concat)), key=order.__getitem__)
             for user in [user for user in users(concat.out) if user.operation not in inside]:
                 _read_slice(user, concat.out, done.results[0], self.axis, start)
         assert whole is not None, "a concat has an operand"

@@ -150,7 +150,7 @@ def _place(insertion: ai.InsertOp, whole: ir.Value) -> ir.Value:
     sizes, ones = list(kind.shape), [1] * kind.rank
     strides = emit.row_major(type_of(insertion.out).shape)
     layout = ir.StridedLayoutAttr.get(insertion.start.value * strides[axis], strides)
-    view = ir.MemRefType.get(sizes, whole.type.element_type, layout)
+    view = ir.MemRefType.get(sizes, ir.MemRefType(whole.type).element_type, layout)
     return memref.SubViewOp(view, whole, [], [], [], offsets, sizes, ones).result
 
 

@@ -137,7 +137,8 @@ def stages_of(
     is_known: says whether a value that they read from outside is a constant of known value.
     """
     ops = list(ops)
-    insertion = ops.pop() if ops and isinstance(ops[-1], ai.InsertOp) and ops[-1].out == returned else None
+    insertion = ops[-1] if ops and isinstance(ops[-1], ai.InsertOp) and ops[-1].out == returned else None
+    ops = ops if insertion is None else ops[:-1]
     reader = _Reader(is_known, frozenset(op.operation.results[0] for op in ops))
     if not all(reader.take(op) for op in ops):
         return None
