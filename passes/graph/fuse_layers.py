@@ -21,7 +21,8 @@ from aiopt.support.fusion import MAX
 
 _MOST_STAGES = 4  # a bottleneck and its projection
 _MOST_REPEATED = 0.25  # of the cycles, with max
-# Cycles: of a byte that goes to a cache beyond L2 and back, of a launch.
+_FAR = 16  # times the L2 cache: what is larger goes to memory; up to there layers hide what they read and write
+# Cycles: of a byte that goes to memory and back, of a launch.
 _BYTES_PER_CYCLE = 10.0
 _LAUNCH_CYCLES = 4000.0
 
@@ -123,7 +124,7 @@ class LayerFusion:
                 return Attempt(None, f"{_percent(plan)} of the work would be done twice")
             return Attempt(plan)
         inner = [op.operation.results[0] for op in members if Trait.CONTRACTION in op.traits][:-1]
-        sizes = [size for value in inner if (size := ext.type_of(value).nbytes) > self.facts.l2_bytes]
+        sizes = [size for value in inner if (size := ext.type_of(value).nbytes) > _FAR * self.facts.l2_bytes]
         saved = sum(2 * size / _BYTES_PER_CYCLE for size in sizes) + _LAUNCH_CYCLES
         if plan.tasks * ext.type_of(inner[0]).shape[0] < self.facts.cores:
             return Attempt(None, f"it would keep {plan.tasks} of {self.facts.cores} cores busy")
