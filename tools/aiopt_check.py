@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from aiopt.support import command
 from aiopt.support.arguments import Parser, parse_shapes
+from aiopt.support.errors import AioptError, one_line
 from aiopt.support.files import read_input, write_output
 from aiopt.support.isolate import Journal
 from aiopt.tools.aiopt_run import save_reproducer
@@ -33,8 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> Parser:
     parser = Parser(
         "aiopt-check",
-        "List the nodes of a model that are not compiled: those nobody can run, those on the slow route, and those "
-        "that are compiled when a run knows what they depend on. Exit status: 1 if a node is not supported, else 0.",
+        "List the nodes of a model that are not compiled: those that break a rule, those nobody can run, those on the "
+        "slow route, and those that are compiled when a run knows what they depend on. Exit status: 0 if "
+        "all can be run, else 1.",
     )
     add = parser.add_argument
     add("model", metavar="MODEL", help=".onnx; '-': stdin")
@@ -49,16 +51,22 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
 
     journal.record(f"checking '{given.model}'")
     model = read_input(STDIN) if given.model == STDIN else Path(given.model)
-    report = check_model(model, parse_shapes(given.shape))
+    try:
+        report = check_model(model, parse_shapes(given.shape))
+    except AioptError as error:
+        if given.json:
+            failed = {"model": given.model, "supported": False, "error": str(error), "code": error.code}
+            write_output(None, (json.dumps(failed) + "\n").encode())
+        raise
     text = json.dumps(_as_json(given.model, report)) + "\n" if given.json else _as_text(given.model, report)
     write_output(None, text.encode())
     return 0 if report.is_supported else 1
 
 
 def _counts(report: Report) -> dict[str, int]:
-    from aiopt.check import LATE, SLOW, UNSUPPORTED
+    from aiopt.check import BROKEN, LATE, SLOW, UNSUPPORTED
 
-    counts = {status: report.count(status) for status in (LATE, SLOW, UNSUPPORTED)}
+    counts = {status: report.count(status) for status in (LATE, SLOW, UNSUPPORTED, BROKEN)}
     listed = len({finding.node for finding in report.findings})
     return {"compiled": max(report.nodes - listed, 0), **counts}
 
@@ -79,7 +87,7 @@ def _as_text(model: str, report: Report) -> str:
     lines = [f"{model}: {report.nodes} nodes: {counts or 'nothing to do'}"]
     for name, shape in report.assumed.items():
         lines.append(
-            f"assumed: input {name} has shape {'x'.join(map(str, shape)) or 'of a scalar'} (--shape says others)"
+            f"assumed: input {_cut(name)} has shape {'x'.join(map(str, shape)) or 'of a scalar'} (--shape says others)"
         )
     return "\n".join([*lines, *_table(_rows(report))]) + "\n"
 
@@ -101,4 +109,5 @@ def _table(rows: Iterator[tuple[str, ...]]) -> list[str]:
 
 
 def _cut(text: str) -> str:
+    text = one_line(text)
     return text if len(text) <= _MOST_TEXT else text[: _MOST_TEXT - 3] + "..."

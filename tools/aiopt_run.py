@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from aiopt.support.types import TensorType
 
 STDIN = "-"
+_INDEX_BYTES = 4  # of the smallest integers that are indices in ONNX
 Arrays = dict[str, "np.ndarray"]
 _REPORTED = {"launches": "launches", "arena_bytes": "arena bytes", "weights_bytes": "weights bytes"}
 _OF_PARTS = ("kernels", "parts", "target")  # what is said more of a net in parts
@@ -135,7 +136,7 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
         compare(facts, given.compare, model, inputs, outputs)
     if given.per_layer:
         command.progress("comparing kernel by kernel ...")
-        facts["layers"] = _per_layer(model, given.amp, inputs)
+        facts["layers"] = _per_layer(model, given, inputs)
     command.progress("")
     write_output(None, (_as_json(facts) if given.json else _as_text(facts)).encode())
     check(facts)
@@ -205,7 +206,8 @@ def load_inputs(texts: Sequence[str]) -> Arrays:
 
 
 def fill_inputs(types: Mapping[str, TensorType | None], given: Arrays, seed: int) -> Arrays:
-    """The given arrays, and for the other inputs random ones: N(0, 1), integers 0 to 7, either bool.
+    """The given arrays, and for the other inputs random ones: N(0, 1), either bool, integers 0 to 7, those of 32 and 64
+    bits, which are indices, masks and kinds of tokens, 0 or 1: valid for all of these.
 
     Raises InputError for an input without such a type that is not given.
     """
@@ -227,7 +229,8 @@ def fill_inputs(types: Mapping[str, TensorType | None], given: Arrays, seed: int
         if kind.element in FLOATS:
             arrays[name] = generator.standard_normal(kind.shape).astype(kind.dtype)
         else:
-            arrays[name] = generator.integers(0, 2 if kind.dtype.kind == "b" else 8, kind.shape).astype(kind.dtype)
+            choices = 2 if kind.dtype.kind == "b" or kind.dtype.itemsize >= _INDEX_BYTES else 8
+            arrays[name] = generator.integers(0, choices, kind.shape).astype(kind.dtype)
     return arrays
 
 
@@ -311,12 +314,12 @@ def check(facts: dict[str, Any]) -> None:
             )
 
 
-def _per_layer(model: Path | bytes, amp: str, inputs: Arrays) -> list[dict[str, Any]]:
+def _per_layer(model: Path | bytes, given: argparse.Namespace, inputs: Arrays) -> list[dict[str, Any]]:
     from dataclasses import asdict
 
     from aiopt.accuracy import per_kernel
 
-    found = per_kernel(model, amp, inputs)
+    found = per_kernel(model, given.amp, inputs, target_choice(given))
     return [{"kernel": one.kernel, "nodes": one.nodes, "type": one.element, **asdict(one.likeness)} for one in found]
 
 

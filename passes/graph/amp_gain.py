@@ -8,11 +8,8 @@ from __future__ import annotations
 from aiopt.dialects import ai, ext
 from aiopt.passes.rewrite import constant_value, flops_of
 from aiopt.passes.unit import Unit
+from aiopt.support.cost import RIDGE
 
-# f32 operations per byte of memory at which a core is as long at the one as at the other: 117 GFLOP/s and 25 GB/s on a
-# Zen 4, and alike on all cores of a server. Products of 16 bits are twice as fast, so they are worth all their digits
-# where twice as many operations come with each byte.
-_RIDGE = 5.0
 _CACHED_BYTES = 1 << 20  # weights up to this size stay in a core's L2 cache, where half the bytes are no gain
 _MOSTLY = 0.75
 
@@ -34,7 +31,7 @@ def gains(op: ext.Operation, unit: Unit) -> bool:
     if depth % 2:
         return False
     moved = sum(ext.type_of(value).nbytes for value in [*op.operation.operands, *op.operation.results])
-    if flops_of(op) >= 2 * _RIDGE * moved:
+    if flops_of(op) >= 2 * RIDGE * moved:  # products of 16 bits are twice as fast, so their ridge is as far again
         return True
     stored = ext.type_of(weight).nbytes if constant_value(weight, unit) is not None else 0
     return stored > max(_CACHED_BYTES, _MOSTLY * moved)

@@ -10,7 +10,7 @@ from mlir import ir
 from mlir.dialects import arith, func
 
 from aiopt.dialects import ext
-from aiopt.dialects.ai import IdentityOp, InsertOp, ReshapeOp, Trait
+from aiopt.dialects.ai import GatherOp, IdentityOp, InsertOp, ReshapeOp, Trait
 from aiopt.passes.base import Pass, main_function
 from aiopt.passes.graph.group_kernels import GROUP
 from aiopt.passes.rewrite import (
@@ -37,9 +37,10 @@ class OutlineKernels(Pass):
     """Make each group of ops a private function that @main calls.
 
     Before: `ai` ops with `ai.group` (from ai-group-kernels). After: @main with constants, views and calls; one
-    function for equal kernels; small equal-element constants inside them, all else as arguments in the order of first
-    use. What @main returns is the result of a kernel of its own (`ai.identity` is added where it would not be), or with
-    `views` a view of such a result, which no part of a net can return (ai-partition).
+    function for equal kernels; small equal-element constants inside them (but places of a gather, in which kernels may
+    differ), all else as arguments in the order of first use. What @main returns is the result of a kernel of its own
+    (`ai.identity` is added where it would not be), or with `views` a view of such a result, which no part of a net can
+    return (ai-partition).
     """
 
     name: ClassVar[str] = "ai-outline-kernels"
@@ -192,13 +193,17 @@ def _given(operand: ir.Value | None) -> list[ir.Value]:
 
 
 def _inputs(members: list[ext.Operation]) -> tuple[dict[ir.Value, arith.ConstantOp], list[ir.Value]]:
-    """What a group reads from outside, in the order of first use: constants to be cloned, and arguments."""
+    """What a group reads from outside, in the order of first use: constants to be cloned, and arguments.
+
+    Places that are gathered are arguments: kernels that take different parts of a tensor are one.
+    """
     inside = {op.operation for op in members}
+    places = {op.indices for op in members if isinstance(op, GatherOp)}
     constants: dict[ir.Value, arith.ConstantOp] = {}
     arguments: list[ir.Value] = []
     for value in dict.fromkeys(value for op in members for value in op.operation.operands):
         owner = defining(value)
-        if isinstance(owner, arith.ConstantOp) and _is_small_splat(owner):
+        if isinstance(owner, arith.ConstantOp) and _is_small_splat(owner) and value not in places:
             constants[value] = owner
         elif owner is None or owner.operation not in inside:
             arguments.append(value)

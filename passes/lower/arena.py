@@ -64,15 +64,19 @@ def plan(buffers: Sequence[Buffer], seed: int = 0) -> Plan:
     """The best plan found; the same for the same buffers and seed."""
     if not buffers:
         return Plan((), 0, 0)
-    conflicts = _conflicts(buffers)
+    conflicts, sizes = _conflicts(buffers), [buffer.aligned for buffer in buffers]
     bound = lower_bound(buffers)
-    candidates = [(order, *_place(buffers, conflicts, order)) for order in _greedy_orders(buffers)]
+    candidates: list[_Placed] = []
+    for order in _greedy_orders(buffers):
+        candidates.append((order, *_place(sizes, conflicts, order)))
+        if candidates[-1][2] == bound:
+            break
     best = min(candidates, key=lambda candidate: candidate[2])
     rng = random.Random(seed)
     for start in sorted(candidates, key=lambda candidate: candidate[2]):  # the worst start may lead the farthest
         if best[2] == bound:
             break
-        best = min(best, _climb(buffers, conflicts, start, bound, rng), key=lambda candidate: candidate[2])
+        best = min(best, _climb(sizes, conflicts, start, bound, rng), key=lambda candidate: candidate[2])
     return Plan(tuple(best[1]), best[2], bound)
 
 
@@ -99,18 +103,16 @@ def _greedy_orders(buffers: Sequence[Buffer]) -> list[list[int]]:
 _Placed = tuple[list[int], list[int], int]  # order, offsets, peak
 
 
-def _climb(
-    buffers: Sequence[Buffer], conflicts: list[list[int]], start: _Placed, bound: int, rng: random.Random
-) -> _Placed:
+def _climb(sizes: Sequence[int], conflicts: list[list[int]], start: _Placed, bound: int, rng: random.Random) -> _Placed:
     """Move one buffer in the order and keep the move unless the peak grows; often one of those that make the peak."""
     best = start
-    for _ in range(min(_TRIES, _PLACEMENTS // len(buffers))):
+    for _ in range(min(_TRIES, _PLACEMENTS // len(sizes))):
         order, offsets, peak = best
-        highest = [i for i in order if offsets[i] + buffers[i].aligned == peak]
+        highest = [i for i in order if offsets[i] + sizes[i] == peak]
         moved = rng.choice(highest) if rng.random() < 0.5 else rng.choice(order)
         tried = [i for i in order if i != moved]
         tried.insert(rng.randrange(len(order)), moved)
-        offsets, peak = _place(buffers, conflicts, tried)
+        offsets, peak = _place(sizes, conflicts, tried)
         if peak <= best[2]:
             best = (tried, offsets, peak)
         if peak == bound:
@@ -118,13 +120,13 @@ def _climb(
     return best
 
 
-def _place(buffers: Sequence[Buffer], conflicts: list[list[int]], order: Sequence[int]) -> tuple[list[int], int]:
+def _place(sizes: Sequence[int], conflicts: list[list[int]], order: Sequence[int]) -> tuple[list[int], int]:
     """Give each buffer, in this order, the lowest offset at which it meets no conflicting one."""
-    offsets = [-1] * len(buffers)
+    offsets = [-1] * len(sizes)
     peak = 0
     for index in order:
-        size = buffers[index].aligned
-        busy = sorted((offsets[other], buffers[other].aligned) for other in conflicts[index] if offsets[other] >= 0)
+        size = sizes[index]
+        busy = sorted([(offsets[other], sizes[other]) for other in conflicts[index] if offsets[other] >= 0])
         at = 0
         for start, length in busy:
             if at + size <= start:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from mlir import ir
+from mlir.dialects import func
 
-from aiopt.passes.templates.kernel import Contraction
-from aiopt.passes.templates.view import Places
+from aiopt.passes.templates.kernel import read_contraction
 
 Parameters = dict[str, int]
+# What templates of one kind see of a kernel function; None if it is something else. `known`: its arguments, by number,
+# that are constants of known value at every call.
+Reader = Callable[[func.FuncOp, frozenset[int]], Any]
 Buffers = Mapping[ir.Value, ir.Value]  # arguments and result of the kernel on tensors -> memrefs of the one on buffers
 
 
@@ -40,6 +44,7 @@ class Facts:
 class Template:
     """A way to emit kernels of one pattern. Modules of this package offer one as `TEMPLATE`.
 
+    read: what it sees of a kernel (the functions below get that): a contraction, unless it says otherwise.
     numbers: the names of its parameters.
     matches: says whether the template covers the kernel.
     cost: cycles that the kernel takes on one core, inf where the facts rule the template out. Of several templates that
@@ -51,13 +56,14 @@ class Template:
 
     name: str
     numbers: tuple[str, ...]
-    matches: Callable[[Contraction], bool]
-    cost: Callable[[Contraction, Facts], float]
-    parameters: Callable[[Contraction, Facts], Parameters]
-    ranges: Callable[[Contraction, Facts], dict[str, Sequence[int]]]
-    emit: Callable[[Contraction, Parameters, Places], None]
+    matches: Callable[[Any], bool]
+    cost: Callable[[Any, Facts], float]
+    parameters: Callable[[Any, Facts], Parameters]
+    ranges: Callable[[Any, Facts], dict[str, Sequence[int]]]
+    emit: Callable[[Any, Parameters, Any], None]
+    read: Reader = read_contraction
 
 
-def no_rival(kernel: Contraction, facts: Facts) -> float:
+def no_rival(kernel: object, facts: Facts) -> float:
     """The cost where no other template covers the same kernels."""
     return 0.0

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from aiopt.support.cost import MULTIPLY_ADDS
+
 # A core of the last ten years: two multiply-adds and two vector loads a cycle, results after four cycles, five ops
 # issued a cycle.
-_MULTIPLY_ADDS, _LOADS, _LATENCY, _ISSUE = 2, 2, 4, 5
+_LOADS, _LATENCY, _ISSUE = 2, 4, 5
 _MAX_ROWS, _MAX_VECTORS = 16, 8
 
 
@@ -31,7 +33,7 @@ def step_cycles(block: Block) -> float:
     """Cycles of one step of the reduction: each accumulator gets one product. Traffic decides between equal ones."""
     products, loads = block.rows * block.vectors, block.rows + block.vectors
     traffic = (block.rows + 3 * block.vectors) / 40  # vectors are new memory at each step, elements seldom
-    return max(products / _MULTIPLY_ADDS, loads / _LOADS, (products + loads + 3) / _ISSUE, _LATENCY) + traffic
+    return max(products / MULTIPLY_ADDS, loads / _LOADS, (products + loads + 3) / _ISSUE, _LATENCY) + traffic
 
 
 def split(count: int, limit: int) -> list[tuple[int, int]]:

@@ -192,7 +192,7 @@ def load(buffer: ir.Value, position: Index, chunk: Chunk) -> ir.Value:
         kind = ir.VectorType.get([chunk.lanes], element)
         return _widened(vector.LoadOp(kind, buffer, [index(add(position, chunk.offset))]).result, chunk.kind)
     whole = constant(0.0, ir.VectorType.get([chunk.lanes], element))
-    for at, size in _pieces(chunk.valid):
+    for at, size in pieces(chunk.valid):
         kind = ir.VectorType.get([size], element)
         piece = vector.LoadOp(kind, buffer, [index(add(position, chunk.offset + at))]).result
         whole = vector.InsertStridedSliceOp(piece, whole, [at], [1]).result
@@ -208,7 +208,7 @@ def store(value: ir.Value, buffer: ir.Value, position: Index, chunk: Chunk) -> N
     if chunk.valid == chunk.lanes:
         vector.StoreOp(value, buffer, [index(add(position, chunk.offset))])
         return
-    for at, size in _pieces(chunk.valid):
+    for at, size in pieces(chunk.valid):
         kind = ir.VectorType.get([size], element)
         piece = vector.ExtractStridedSliceOp(kind, value, [at], [size], [1]).result
         vector.StoreOp(piece, buffer, [index(add(position, chunk.offset + at))])
@@ -244,7 +244,7 @@ def multiply_add(x: ir.Value, w: ir.Value, total: ir.Value, fma: bool) -> ir.Val
     return vector.FMAOp(x, w, total).result if fma else arith.addf(total, arith.mulf(x, w))
 
 
-def _pieces(count: int) -> list[tuple[int, int]]:
+def pieces(count: int) -> list[tuple[int, int]]:
     """(start, size) of powers of two that add up to `count`, larger ones first."""
     found, at = [], 0
     while at < count:

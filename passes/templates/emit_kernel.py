@@ -10,7 +10,7 @@ from mlir.dialects import func
 from aiopt.dialects import ai
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates.base import Buffers
-from aiopt.passes.templates.kernel import Contraction, read_stages
+from aiopt.passes.templates.kernel import Contraction, read_contraction, read_stages
 from aiopt.passes.templates.registry import Choice
 from aiopt.passes.templates.stages import emit_stages
 from aiopt.passes.templates.view import Places, View
@@ -19,13 +19,20 @@ from aiopt.support.errors import CompileError
 
 def emit_kernel(function: func.FuncOp, choice: Choice, buffers: Buffers) -> None:
     """Emit the body of a kernel that `function` has on tensors. Raises CompileError if the templates do not fit."""
-    stages = read_stages(function, frozenset())
     name = function.name.value
+    template, numbers = choice.stages[0]
+    if template.read is not read_contraction:
+        kernel = template.read(function, frozenset())
+        if kernel is None or not template.matches(kernel):
+            raise CompileError(f"the template '{template.name}' does not cover @{name}: {_HINT}")
+        template.emit(kernel, numbers, buffers)
+        return
+    stages = read_stages(function, frozenset())
     if stages is None or len(stages) != len(choice.stages):
         raise CompileError(f"the template '{choice.stages[0][0].name}' does not cover @{name}: {_HINT}")
-    for stage, (template, numbers) in zip(stages, choice.stages, strict=True):
-        if not template.matches(stage):
-            raise CompileError(f"the template '{template.name}' does not cover @{name}: {_HINT}")
+    for stage, (own, numbers) in zip(stages, choice.stages, strict=True):
+        if not own.matches(stage):
+            raise CompileError(f"the template '{own.name}' does not cover @{name}: {_HINT}")
         if stage.pack not in (None, numbers["nr"]):
             raise CompileError(f"@{name}: nr is {numbers['nr']}, but the weight is packed by {stage.pack}")
         if (stage.root.interleave is not None) != bool(numbers.get("dot")):
@@ -34,8 +41,7 @@ def emit_kernel(function: func.FuncOp, choice: Choice, buffers: Buffers) -> None
     if choice.bands is not None:
         emit_stages(stages, choice.bands, choice.stages, views)
         return
-    template, numbers = choice.stages[0]
-    template.emit(stages[0], numbers, Places(views))
+    template.emit(stages[0], choice.stages[0][1], Places(views))
 
 
 _HINT = "run ai-select-route, ai-pack-weights"

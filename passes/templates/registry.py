@@ -13,7 +13,7 @@ from mlir.dialects import func
 
 from aiopt.passes import templates
 from aiopt.passes.templates.base import Facts, Parameters, Template
-from aiopt.passes.templates.kernel import Contraction
+from aiopt.passes.templates.kernel import Contraction, read_contraction
 from aiopt.support.errors import CompileError
 
 ROUTE, CHOICE, STAGES = "ai.route", "ai.template", "ai.stages"  # attributes of a kernel function
@@ -36,8 +36,20 @@ def registered() -> dict[str, Template]:
     return found
 
 
-def choose(kernel: Contraction, facts: Facts) -> tuple[str, Parameters] | None:
-    """The template that covers a kernel at the least cost, and its parameters on this machine; None if none does."""
+def choose(function: func.FuncOp, known: frozenset[int], facts: Facts) -> tuple[str, Parameters] | None:
+    """The template that covers a kernel at the least cost, and its parameters on this machine; None if none does.
+
+    known: the arguments (by number) that are constants of known value at every call.
+    """
+    seen = {read: read(function, known) for read in dict.fromkeys(t.read for t in registered().values())}
+    covering = {name: seen[t.read] for name, t in registered().items() if seen[t.read] and t.matches(seen[t.read])}
+    costs = {name: registered()[name].cost(kernel, facts) for name, kernel in covering.items()}
+    best = min(costs, key=lambda name: costs[name], default=None)
+    return None if best is None else (best, registered()[best].parameters(covering[best], facts))
+
+
+def choose_stage(kernel: Contraction, facts: Facts) -> tuple[str, Parameters] | None:
+    """The same for one of several contractions of a kernel."""
     best = _best(kernel, facts)
     return None if best is None else (best[1], registered()[best[1]].parameters(kernel, facts))
 
@@ -49,7 +61,8 @@ def least_cost(kernel: Contraction, facts: Facts) -> float | None:
 
 
 def _best(kernel: Contraction, facts: Facts) -> tuple[float, str] | None:
-    costs = [(t.cost(kernel, facts), name) for name, t in registered().items() if t.matches(kernel)]
+    own = {name: template for name, template in registered().items() if template.read is read_contraction}
+    costs = [(template.cost(kernel, facts), name) for name, template in own.items() if template.matches(kernel)]
     return min(costs, key=lambda pair: pair[0], default=None)
 
 

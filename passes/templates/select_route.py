@@ -12,13 +12,13 @@ from aiopt.passes.base import Pass, functions
 from aiopt.passes.rewrite import constant_value
 from aiopt.passes.spec.base import Level
 from aiopt.passes.templates.base import Facts, Parameters
-from aiopt.passes.templates.kernel import Contraction, read_stages
+from aiopt.passes.templates.kernel import read_stages
 from aiopt.passes.templates.registry import choose, write_choice
 from aiopt.passes.templates.stages import choose_stages
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import OptionError
+from aiopt.support.target import AUTO
 
-AUTO = "auto"
 WINOGRAD = {AUTO: SIZES, "off": (), **{str(size): (size,) for size in SIZES}}
 
 
@@ -61,15 +61,15 @@ class SelectRoute(Pass):
         for function in functions(unit.module):
             if "ai.kernel" not in function.attributes or "ai.route" in function.attributes:
                 continue
-            stages = read_stages(function, known.get(function.name.value, frozenset())) if self.templates else None
-            write_choice(function, _choices(stages or [], facts))
+            constants = known.get(function.name.value, frozenset())
+            write_choice(function, _choices(function, constants, facts) if self.templates else [])
 
 
-def _choices(stages: list[Contraction], facts: Facts) -> list[tuple[str, Parameters]]:
-    if len(stages) > 1:
-        return choose_stages(stages, facts)
-    choices = [choose(stage, facts) for stage in stages]
-    return [choice for choice in choices if choice is not None]
+def _choices(function: func.FuncOp, known: frozenset[int], facts: Facts) -> list[tuple[str, Parameters]]:
+    if choice := choose(function, known, facts):
+        return [choice]
+    stages = read_stages(function, known)
+    return choose_stages(stages, facts) if stages is not None and len(stages) > 1 else []
 
 
 def calls(unit: Unit) -> dict[str, list[func.CallOp]]:

@@ -21,7 +21,7 @@ from aiopt.passes.templates.base import Facts, Parameters, Template
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.geometry import read_geometry
 from aiopt.passes.templates.kernel import Contraction, weight_of
-from aiopt.passes.templates.registry import BANDS, choose, least_cost
+from aiopt.passes.templates.registry import BANDS, choose_stage, least_cost
 from aiopt.passes.templates.view import Places, View
 from aiopt.support.errors import CompileError
 from aiopt.support.types import item_bytes
@@ -110,7 +110,7 @@ def choose_stages(stages: Sequence[Contraction], facts: Facts) -> list[tuple[str
     assert bands is not None, "it was planned"
     one = replace(facts, cores=1)
     parts = zip(stages, bands.parts, strict=True)
-    choices = [choose(replace(stage, rows=part.count), one) for stage, part in parts]
+    choices = [choose_stage(replace(stage, rows=part.count), one) for stage, part in parts]
     return [(BANDS, {"rows": planned.rows, "tasks": planned.tasks}), *(c for c in choices if c is not None)]
 
 

@@ -23,12 +23,12 @@ from aiopt.passes.templates.tile_transform import instructions
 from aiopt.passes.templates.view import Places
 from aiopt.passes.templates.winograd_tasks import Tasks
 from aiopt.passes.templates.winograd_tiles import Tiles
+from aiopt.support.cost import BYTES_PER_CYCLE
 
 _PARTS_PER_CORE = 4
 _FEW_TILES = 6  # for a core: it had more to do with reading the weights than with multiplying
 _PRODUCT_BYTES = 56 << 10  # of a task that all threads may have on their stack
 _INSTRUCTIONS_PER_CYCLE = 2.5  # of the transforms
-_WEIGHT_BYTES_PER_CYCLE = 7.0  # weights come from memory: a net has more of them than a cache holds
 _GATHER_INSTRUCTIONS = 8  # for each pixel of a tile at the edge of the image
 _TILE_CYCLES = 60.0  # of loops and addresses, beside what grows with channels
 
@@ -79,7 +79,9 @@ def _cycles(tiles: Tiles, block: Block, facts: Facts) -> float:
     products = -(-tiles.total // block.rows) * positions * geometry.channels * steps
     vectors = before * -(-geometry.channels // lanes) + after * -(-geometry.filters // lanes)
     vectors += _GATHER_INSTRUCTIONS * positions * -(-geometry.channels // lanes) * (1 - tiles.inside / tiles.total)
-    weights = 4 * positions * geometry.channels * geometry.filters / _WEIGHT_BYTES_PER_CYCLE
+    weights = (
+        4 * positions * geometry.channels * geometry.filters / BYTES_PER_CYCLE["memory"]
+    )  # a net has more than a cache holds
     return max(products, weights) + tiles.total * (vectors / _INSTRUCTIONS_PER_CYCLE + _TILE_CYCLES)
 
 

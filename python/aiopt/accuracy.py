@@ -17,9 +17,11 @@ from aiopt.passes.base import functions
 from aiopt.passes.unit import Unit
 from aiopt.support.compare import Likeness, likeness
 from aiopt.support.kernel_cache import KernelCache
+from aiopt.support.target import TargetChoice
 from aiopt.support.types import element_of, is_float
 from aiopt.targets import find_target
 
+CPU = TargetChoice()
 _Key = tuple[str, int]
 
 
@@ -40,25 +42,27 @@ class _Call:
     output: str
 
 
-def per_kernel(model: Any, amp: str, inputs: Mapping[str, np.ndarray], target: str = "cpu") -> list[KernelLikeness]:
+def per_kernel(
+    model: Any, amp: str, inputs: Mapping[str, np.ndarray], choice: TargetChoice = CPU
+) -> list[KernelLikeness]:
     """Compile and run a model twice, in f32 and in mixed precision, with each kernel's result as an output.
 
     Kernels are matched by the node whose value they give; one whose value the f32 net has in no kernel, or in another
     layout, is left out. Raises what compiling does.
     """
-    expected = {key: array for key, (_, array) in _values(model, "none", inputs, target).items()}
+    expected = {key: array for key, (_, array) in _values(model, "none", inputs, choice).items()}
     return [
         KernelLikeness(call.kernel, "+".join(call.nodes), element_of(have.dtype), likeness(have, expected[key]))
-        for key, (call, have) in _values(model, amp, inputs, target).items()
+        for key, (call, have) in _values(model, amp, inputs, choice).items()
         if key in expected and expected[key].shape == have.shape and is_float(have.dtype)
     ]
 
 
 def _values(
-    model: Any, amp: str, inputs: Mapping[str, np.ndarray], target: str
+    model: Any, amp: str, inputs: Mapping[str, np.ndarray], choice: TargetChoice
 ) -> dict[_Key, tuple[_Call, np.ndarray]]:
     """What the kernels give, by the last node each computes and its number among those of that node; in order."""
-    chosen = find_target(target)
+    chosen = find_target(choice.names, choice.machine, choice.options)
     unit = driver.load_unit(model, io.new_context(), {name: array.shape for name, array in inputs.items()})
     unit.calibration = inputs
     adopt(unit)

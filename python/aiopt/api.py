@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +15,12 @@ from aiopt.runtime.base import Net
 from aiopt.runtime.library import MOST_THREADS
 from aiopt.source import Source, read_source
 from aiopt.specialize import SpecializingNet
-from aiopt.support import checks, options
+from aiopt.support import checks
 from aiopt.support.errors import OptionError, OutputError
-from aiopt.support.fusion import AUTO, MODES
+from aiopt.support.fusion import MODES
 from aiopt.support.kernel_cache import KernelCache
-from aiopt.support.target import TargetChoice
+from aiopt.support.options import cache_wanted
+from aiopt.support.target import AUTO, CodeOptions, TargetChoice
 
 if TYPE_CHECKING:
     from aiopt.staged import StagedNet
@@ -40,6 +41,7 @@ def compile(
     amp: str = NO_AMP,
     calibration: Mapping[str, np.ndarray] | None = None,
     fusion: str = AUTO,
+    winograd: str = AUTO,
     cache: bool = True,
     keep: int = KEPT,
 ) -> Net | StagedNet | SpecializingNet:
@@ -56,6 +58,9 @@ def compile(
     calibration: inputs by name that are typical of the net. f16 needs them: what they show to grow too large stays f32.
     fusion: whether layers that follow each other become one kernel: "auto", where that is faster; "max", wherever it
     can be had at little cost; "off".
+    winograd: what Winograd's algorithm computes: "auto" (3x3 convolutions where it is faster), "off", "2" or "4" (all
+    that it can do, in tiles of so many pixels squared). Its error is at most 2e-6 (2) or 1e-5 (4) of a layer's
+    largest result, and what is not finite reaches all pixels of the tiles that see it.
     cache: look for the net on disk first, and keep it there for next time (ONNX models only; see aiopt.support.options
     for the environment variables). `report()["cache"]` is "hit", "miss" or "off". A net that is not there is compiled
     from kernels that are, as far as it shares them with nets compiled before: `report()["kernel_cache"]`.
@@ -64,7 +69,9 @@ def compile(
     them.
     Raises AioptError (ModelError, UnsupportedError, InputError, OptionError, CompileError) in one line.
     """
-    choice = TargetChoice(checks.text("target", target), None if machine is None else checks.text("machine", machine))
+    options = CodeOptions(checks.text("winograd", winograd))
+    machine = None if machine is None else checks.text("machine", machine)
+    choice = TargetChoice(checks.text("target", target), machine, options)
     checks.whole_number("threads", threads, 1, MOST_THREADS)
     checks.whole_number("keep", keep, 1)
     checks.mapping("shapes", shapes or {})
@@ -113,10 +120,10 @@ def compile_static(
 ) -> Net | StagedNet:
     """`compile` for one set of shapes: InputError if any is missing."""
     key = None
-    if cache and source.is_whole and source.digest and options.cache_wanted():
-        facts = [*precision.facts(), fusion, *_machine_facts(target)]
+    if cache and source.is_whole and source.digest and cache_wanted():
+        facts = [*precision.facts(), fusion, asdict(target.options), *_machine_facts(target)]
         key = cache_key(source.digest, source.name, target.names, shapes, facts)
-    kernels = KernelCache.default() if cache and options.cache_wanted() else KernelCache()
+    kernels = KernelCache.default() if cache and cache_wanted() else KernelCache()
     if key is None:
         return _compile(source, target, threads, shapes, precision, fusion, "off", kernels)
     nets = NetCache.default()
@@ -176,6 +183,7 @@ def _compile(
         amp=precision.amp,
         calibration=precision.calibration,
         fusion=fusion,
+        options=target.options,
         facts=facts,
         kernel_cache=kernels,
     )

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import onnx
 import onnx.shape_inference
 from onnx import helper
 
-from aiopt.frontend.onnx.control_flow import graph_attribute
 from aiopt.frontend.onnx.importer import Deferred, import_model, import_part
 from aiopt.frontend.onnx.load import net_name
-from aiopt.frontend.onnx.part import Part, Step, read_graph, read_model
+from aiopt.frontend.onnx.part import Part, Step, free_names, read_graph, read_model, subgraphs
 from aiopt.frontend.onnx.schema import domain_of
 from aiopt.frontend.onnx.signature import declared_dims, foreign_inputs, foreign_names, read_inputs
 from aiopt.frontend.onnx.support import missing_operators
@@ -34,9 +33,9 @@ from aiopt.support.errors import (
 from aiopt.support.types import TensorType, has_element
 
 Shapes = Mapping[str, Sequence[int]]
-LATE, SLOW, UNSUPPORTED = "at run time", "slow route", "unsupported"
+LATE, SLOW, UNSUPPORTED, BROKEN = "at run time", "slow route", "unsupported", "broken"
 ASSUMED = 1  # the size of a dimension that the model leaves open and nobody gave
-_BODIES = ("Loop", "Scan")  # operators whose bodies the host runs as models of their own
+_KEPT = (UnsupportedError, ModelError)
 _KIND = onnx.AttributeProto
 _SHOWN = (_KIND.INT, _KIND.FLOAT, _KIND.STRING, _KIND.INTS, _KIND.FLOATS, _KIND.STRINGS)
 
@@ -45,8 +44,9 @@ _SHOWN = (_KIND.INT, _KIND.FLOAT, _KIND.STRING, _KIND.INTS, _KIND.FLOATS, _KIND.
 class Finding:
     """A node that is not compiled, or not before a run has got there.
 
-    status: LATE (compiled by a run that knows what it depends on), SLOW (run by the onnx package's reference) or
-    UNSUPPORTED. node: the node of the model it is, or came from. inputs: their types, as far as they are known.
+    status: LATE (compiled by a run that knows what it depends on), SLOW (run by the onnx package's reference),
+    UNSUPPORTED, or BROKEN (no valid node). node: the node of the model it is, or came from. inputs: their types, as far
+    as they are known.
     """
 
     status: str
@@ -71,7 +71,7 @@ class Report:
     @property
     def is_supported(self) -> bool:
         """True if every node is compiled or run by the reference."""
-        return all(finding.status != UNSUPPORTED for finding in self.findings)
+        return all(finding.status not in (UNSUPPORTED, BROKEN) for finding in self.findings)
 
     def count(self, status: str) -> int:
         """How many of the model's nodes are of this status, or hold one that is."""
@@ -82,7 +82,8 @@ def check_model(model: Any, shapes: Shapes | None = None) -> Report:
     """Look at every node of an ONNX model, with the importer that aiopt.compile uses.
 
     shapes: as of aiopt.compile. Without any, open dimensions are taken as 1, and the report says so.
-    Raises ModelError, InputError and LimitError as aiopt.compile does; what is not supported is in the report.
+    Raises ModelError, InputError and LimitError as aiopt.compile does for a model that is broken as a whole; broken
+    nodes and what is not supported are in the report.
     """
     proto, part = read_model(model)
     assumed = {} if shapes else _assumed(model)
@@ -108,12 +109,14 @@ def _check(proto: onnx.ModelProto, part: Part, name: str, shapes: Shapes | None,
         return Report(nodes, (), stated)
     except LimitError:
         raise
-    except UnsupportedError as error:
+    except (UnsupportedError, ModelError) as error:
         first = error
     foreign = foreign_inputs(proto.graph)
     types = read_inputs(proto.graph, shapes, foreign)
     inspector = _Inspector(name, _inferred(proto, types))
     inspector.inspect(part, types, foreign)
+    if not inspector.findings and isinstance(first, ModelError):
+        raise first
     if not inspector.findings:  # an output that no net gives
         inspector.findings.append(Finding(LATE, name, "", "", 0, {}, {}, first.code, str(first)))
     return Report(nodes, tuple(inspector.findings), stated)
@@ -149,10 +152,11 @@ class _Inspector:
         self._name = name
         self._inferred = inferred
 
-    def inspect(self, part: Part, types: Mapping[str, TensorType], foreign: Collection[str]) -> None:
-        """types: of tensors from outside; all others but the foreign ones are of unknown type."""
-        made = {name for step in part.steps for name in step.makes()} | part.initializers.keys() | part.arrays.keys()
-        tensors = _Tensors(dict(types), set(foreign), part.reads() - types.keys() - set(foreign) - made)
+    def inspect(
+        self, part: Part, types: Mapping[str, TensorType], foreign: Collection[str], outside: Collection[str] = ()
+    ) -> None:
+        """outside: names of tensors from outside that are of unknown type, unless they are in `types` or foreign."""
+        tensors = _Tensors(dict(types), set(foreign), set(outside) - types.keys() - set(foreign))
         rest: Part | None = part
         while rest is not None:
             waiting, following = self._inspect_stage(rest, tensors)
@@ -166,7 +170,7 @@ class _Inspector:
         reads = part.reads() - part.initializers.keys() - part.arrays.keys()
         given = {name: tensors.types[name] for name in sorted(reads & tensors.types.keys())}
         absent = reads & (tensors.foreign | tensors.unknown)
-        imported = import_part(part, self._name, given, absent, io.new_context())
+        imported = import_part(part, self._name, given, absent, io.new_context(), _KEPT)
         tensors.types |= output_types(imported.module)
         constants: dict[str, Any] = {**part.arrays, **imported.known}
         tensors.types |= {n: tensors.types[source] for n, source in imported.aliases.items() if source in tensors.types}
@@ -174,17 +178,32 @@ class _Inspector:
         foreign = tensors.foreign | {name for name, value in constants.items() if not has_element(value.dtype)}
 
         def host(one: Deferred) -> HostStep | None:
+            step = self._hosted(part, one)
+            if step is not None:
+                self._inspect_graphs(part, one.step, tensors)
             tensors.define(one.step, self._inferred)
-            return self._hosted(part, one)
+            return step
 
-        steps, left = split(imported.deferred, have, foreign, host)
+        steps, left = split(self._sound(imported.deferred, tensors), have, foreign, host)
         fold(steps, constants)
         for one in left:
             if one.tensor:
                 self._add(LATE, one.step, one.types, one.error)
+                self._inspect_graphs(part, one.step, tensors)
                 tensors.define(one.step, self._inferred)
         waiting = [one for one in left if not one.tensor]
         return waiting, rest_of(part, imported, constants, waiting)[0]
+
+    def _sound(self, deferred: Iterable[Deferred], tensors: _Tensors) -> list[Deferred]:
+        """All but those that are broken, which are findings."""
+        sound = []
+        for one in deferred:
+            if isinstance(one.error, ModelError):
+                self._add(BROKEN, one.step, one.types, one.error)
+                tensors.define(one.step, self._inferred)
+            else:
+                sound.append(one)
+        return sound
 
     def _hosted(self, part: Part, one: Deferred) -> HostStep | None:
         """What runs a step on the host, or None where nothing can; either is a finding."""
@@ -194,19 +213,21 @@ class _Inspector:
             self._add(UNSUPPORTED, one.step, one.types, error)
             return None
         self._add(SLOW, one.step, one.types, one.error or UnsupportedError(step.reason))
-        if one.step.node.op_type in _BODIES and not domain_of(one.step.node):
-            self._inspect_body(part, one)
         return step
 
-    def _inspect_body(self, part: Part, one: Deferred) -> None:
-        graph = graph_attribute(one.step.node, "body")
-        body = read_graph(graph, one.step.opsets, part.functions)
-        declared = {value.name: _declared(value) for value in graph.input}
-        types = {name: kind for name, kind in declared.items() if kind is not None} | dict(one.types)
-        inner = _Inspector(self._name, {})
-        inner.inspect(body, types, ())
-        place = one.step.place
-        self.findings += [Finding(**{**vars(finding), "node": place}) for finding in inner.findings]
+    def _inspect_graphs(self, part: Part, step: Step, tensors: _Tensors) -> None:
+        """Branches and bodies, which become nets of their own when a run takes them."""
+        for graph in subgraphs(step.node):
+            body = read_graph(graph, step.opsets, part.functions)
+            declared, free = {value.name: _declared(value) for value in graph.input}, free_names(graph)
+            types = {name: kind for name, kind in declared.items() if kind is not None}
+            types |= {name: tensors.types[name] for name in free & tensors.types.keys()}
+            known = {name: tensor for name, tensor in part.initializers.items() if name in free}
+            arrays = {name: array for name, array in part.arrays.items() if name in free}
+            body = replace(body, initializers={**known, **body.initializers}, arrays={**arrays, **body.arrays})
+            inner = _Inspector(self._name, {})
+            inner.inspect(body, types, free & tensors.foreign, declared.keys() | free)
+            self.findings += [Finding(**{**vars(finding), "node": step.place}) for finding in inner.findings]
 
     def _judge_waiting(self, part: Part, unknown: set[str]) -> None:
         """Steps of which nothing but the operator can be said: the types of their inputs are not known."""

@@ -30,6 +30,7 @@ from aiopt.support.checks import mapping, whole_number
 from aiopt.support.errors import LimitError, OptionError, StagedError, UnsupportedError
 from aiopt.support.fusion import AUTO, MAX
 from aiopt.support.kernel_cache import KernelCache
+from aiopt.support.target import DEFAULTS, CodeOptions
 from aiopt.targets import find_target
 from aiopt.targets.base import Target
 from aiopt.targets.lowering import run_stages
@@ -48,6 +49,7 @@ def compile(
     amp: str = "none",
     calibration: Mapping[str, np.ndarray] | None = None,
     fusion: str = AUTO,
+    options: CodeOptions = DEFAULTS,
     facts: Mapping[str, Any] = MappingProxyType({}),
     kernel_cache: KernelCache | None = None,
 ) -> Net | StagedNet:
@@ -58,12 +60,13 @@ def compile(
     shapes: the full shape of each input whose dimensions the model leaves open, by name.
     amp, calibration: the type for ai-amp (bf16 or f16), and inputs it may run the net on.
     fusion: see aiopt.compile.
+    options: how code is made.
     facts: more for the report.
     kernel_cache: where compiled kernels are looked for and kept; default: nowhere.
     Raises AioptError (ModelError, UnsupportedError, InputError, OptionError, CompileError) in one line.
     """
     whole_number("threads", threads, 1, MOST_THREADS)
-    chosen = find_target(target, machine)
+    chosen = find_target(target, machine, options)
     clock = _Clock()
     kernels = kernel_cache or KernelCache()
     finish = partial(_finish, target=chosen, threads=threads, amp=amp, fusion=fusion, facts=facts, kernels=kernels)

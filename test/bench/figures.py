@@ -15,10 +15,18 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for bench and e2e
 
-from bench import amp, fusion, networks, npu, processes
+from bench import amp, fusion, kernels, networks, npu, processes, rows
 from bench.figure import Figure
 
-SECTIONS = (*processes.SECTIONS, *networks.SECTIONS, *amp.SECTIONS, *fusion.SECTIONS, *npu.SECTIONS)
+SECTIONS = (
+    *processes.SECTIONS,
+    *kernels.SECTIONS,
+    *networks.SECTIONS,
+    *amp.SECTIONS,
+    *fusion.SECTIONS,
+    *npu.SECTIONS,
+    *rows.SECTIONS,
+)
 
 
 def main() -> int:
@@ -42,6 +50,9 @@ def _measure(sections: Sequence[str], quick: bool) -> Iterator[Figure]:
     for name in processes.SECTIONS:
         if name in sections:
             yield from processes.measure(name)
+    for name in kernels.SECTIONS:
+        if name in sections:
+            yield from kernels.measure(name)
     if of_networks := set(sections) & set(networks.SECTIONS):
         yield from networks.measure(of_networks, quick)
     if set(sections) & set(amp.SECTIONS):
@@ -50,6 +61,8 @@ def _measure(sections: Sequence[str], quick: bool) -> Iterator[Figure]:
         yield from fusion.measure()
     if set(sections) & set(npu.SECTIONS):
         yield from npu.measure()
+    if set(sections) & set(rows.SECTIONS):
+        yield from rows.measure()
 
 
 if __name__ == "__main__":

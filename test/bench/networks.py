@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,10 +17,12 @@ from bench.figure import Figure, at_most, failed
 from e2e.cases import CASES, Case
 from e2e.native import count_mallocs
 
-SECTIONS = ("difference", "arena", "allocations", "bits")
+SECTIONS = ("difference", "arena", "moves", "allocations", "bits")
 SLOW = ("bvlc_alexnet", "densenet121", "vgg19", "zfnet512")  # hundreds of MB of weights, or of layers
 
 _ARENA_SLACK = 1.05
+_UNMOVED = ("resnet50-random", "squeezenet-random", "minilm-128")
+_MOVEMENTS = {f"ai.{name}" for name in ("transpose", "pad", "relayout", "identity", "reshape")}
 
 
 def measure(sections: Set[str], quick: bool) -> Iterator[Figure]:
@@ -45,8 +48,17 @@ def _measure_one(name: str, case: Case, sections: Set[str]) -> Iterator[Figure]:
             report = net.report()
             ratio = report["arena_bytes"] / report["arena_lower_bound_bytes"]
             yield at_most(f"{name}, arena / its lower bound", ratio, _ARENA_SLACK)
+        if "moves" in sections and name in _UNMOVED:
+            moves = moving_kernels(net.report()["kernels"])
+            title = f"{name}, kernels that only transpose, pad or copy"
+            yield Figure(title, ", ".join(moves) or "none", "none", not moves)
         if sections & {"allocations", "bits"}:
             yield from _run_natively(name, net, inputs, sections)
+
+
+def moving_kernels(kernels: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The names of those that compute nothing: they transpose, pad or copy."""
+    return [kernel["kernel"] for kernel in kernels if set(kernel["ops"]) <= _MOVEMENTS]
 
 
 def _run_natively(name: str, net: CompiledNet, inputs: dict[str, np.ndarray], sections: Set[str]) -> Iterator[Figure]:

@@ -76,6 +76,35 @@ def functions(depth: int, last: str) -> onnx.ModelProto:
     return model([helper.make_node("F0", ["x"], ["y"], "call", domain="my")], functions=bodies)
 
 
+def doubling(depth: int) -> onnx.ModelProto:
+    """Functions each of which calls the next one twice."""
+    made = functions(depth, "Relu")
+    for function in made.functions:
+        first, second = function.node[0], function.node.add()
+        second.CopyFrom(first)
+        first.output[0] = second.input[0] = "half"
+    return made
+
+
+def declared(changed: Callable[[onnx.ModelProto], object]) -> onnx.ModelProto:
+    """A good model in which something is changed."""
+    made = model()
+    made.graph.input.append(helper.make_tensor_value_info("w", FLOAT, (2, 3)))
+    changed(made)
+    return made
+
+
+def referring() -> onnx.ModelProto:
+    made = model([node("Concat", ["x", "w"], ["y"], axis=0)])
+    made.graph.node[0].attribute[0].ref_attr_name = "axis"
+    return made
+
+
+def one_hot(depth: int) -> onnx.ModelProto:
+    constants = [("i", np.array([1])), ("d", np.array(depth)), ("v", np.ones(2, np.float32))]
+    return model([node("OneHot", ["i", "d", "v"], ["y"])], [numpy_helper.from_array(a, n) for n, a in constants])
+
+
 def wrong_type() -> onnx.ModelProto:
     made = model([node("Concat", ["x", "w"], ["y"], axis=0)])
     made.graph.node[0].attribute[0].CopyFrom(helper.make_attribute("axis", "zero"))
@@ -126,6 +155,25 @@ BROKEN: dict[str, tuple[bytes | onnx.ModelProto, str]] = {
         "AI0",
     ),
     "an attribute of a wrong type": (wrong_type(), "AI0110"),
+    "an attribute there is not": (model([node("Softmax", ["x"], ["y"], size=3)]), "AI0110"),
+    "an attribute there is not, on the slow route": (model([node("Unique", ["x"], ["y"], size=3)]), "AI0110"),
+    "an attribute of no function": (referring(), "AI0110"),
+    "an input of negative size": (
+        declared(lambda made: made.graph.input[0].type.tensor_type.shape.dim[0].__setattr__("dim_value", -3)),
+        "AI0113",
+    ),
+    "an initializer of another shape than its input": (
+        declared(lambda made: made.graph.input[1].type.tensor_type.shape.dim[0].__setattr__("dim_value", 1)),
+        "AI0113",
+    ),
+    "an initializer of another type than its input": (
+        declared(lambda made: made.graph.input[1].type.tensor_type.__setattr__("elem_type", TensorProto.INT32)),
+        "AI0113",
+    ),
+    "an IR version there is not": (declared(lambda made: made.__setattr__("ir_version", 1 << 62)), "AI0203"),
+    "functions that double": (doubling(31), "AI0207"),
+    "a long axis": (one_hot(1 << 28), "AI0207"),
+    "an axis beyond any memory": (one_hot(1 << 45), "AI0207"),
     "branches in branches": (unrolled(24), "AI0"),
     "functions in functions": (functions(200, "Relu"), "AI0109"),
     "a function that calls itself": (functions(2, "F0"), "AI0109"),
@@ -193,9 +241,15 @@ def refuse(path: Path, code: str) -> None:
     for words in (["aiopt-check", path], ["aiopt-compile", path, "-o", path.parent / "out.aio"], ["aiopt-run", path]):
         done = run(*words)
         assert done.returncode == 1, done
+        if words[0] == "aiopt-check" and done.stdout:  # what is wrong with a node stands in its table
+            assert f" {code}" in done.stdout
+            assert done.stderr == ""
+            continue
         assert done.stdout == ""
         (line,) = done.stderr.splitlines()
         assert line.startswith("error: ")
+        assert line.isprintable()
+        assert len(line) < 5000
         assert f"[{code}" in line, line
         assert sorted(path.parent.rglob("*")) == before
 
@@ -206,6 +260,16 @@ def test_a_broken_model_is_one_line(name: str, tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(made if isinstance(made, bytes) else made.SerializeToString())
     refuse(path, code)
+
+
+@pytest.mark.parametrize("name", ["A" * 600000, "A\x1b[31m"])
+def test_names_are_shown_as_text_of_some_length(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    onnx.save(model([node(name, ["x"], ["y"])]), path)
+    for command in ("aiopt-check", "aiopt-run"):
+        done = run(command, path)
+        assert done.returncode == 1
+        assert all(line.isprintable() and len(line) < 5000 for line in (done.stdout + done.stderr).splitlines())
 
 
 @pytest.mark.parametrize("name", OUTSIDE)

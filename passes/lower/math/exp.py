@@ -12,6 +12,7 @@ from aiopt.passes.lower.math.builder import FloatBuilder
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 0.693359375, -2.12194440e-4  # 9 bits and the rest: n * high is exact for |n| < 2^15
 _LOWEST, _HIGHEST = -104.0, 89.0  # exp is 0 below and inf above
+_TINY = -88.0  # n is -127 here, and 2^n has the bits of 0
 _BIAS = 127
 # Adding 1.5 * 2^23 to a float rounds it to a whole number, which is then in the low bits of the sum.
 _ROUNDER = float(3 << 22)
@@ -31,6 +32,16 @@ def exp(x: ir.Value, build: FloatBuilder) -> ir.Value:
     mantissa = arith.addf(_exp_minus_one_near_zero(r, _EXP, build), build.constant(1.0))
     half, rest = _halves_of_power(sum_, build)
     return arith.mulf(arith.mulf(mantissa, half), rest)
+
+
+def exp_up_to_one(x: ir.Value, build: FloatBuilder) -> ir.Value:
+    """e^x for x <= 0 to 0.9 ULP, but 0 where it is less than 0.71 * 2^-126; NaN of NaN.
+
+    As `exp`, without what only large results and the smallest denormals need, and by Horner's rule to the end.
+    """
+    sum_, r = _reduce(build.at_least(x, _TINY), _BIAS, build)
+    power = build.from_bits(arith.shli(build.to_bits(sum_), build.bits_constant(23)))
+    return arith.mulf(build.polynomial(r, (1.0, 1.0, *_EXP)), power)
 
 
 def exp_minus_one(x: ir.Value, build: FloatBuilder) -> ir.Value:

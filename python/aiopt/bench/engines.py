@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from aiopt.support.errors import AioptError, CompileError, MissingPackageError, OptionError
-from aiopt.support.fusion import AUTO
+from aiopt.support.target import AUTO
 
 Arrays = Mapping[str, np.ndarray]
 Run = Callable[[Arrays], dict[str, np.ndarray]]
@@ -24,13 +24,14 @@ Run = Callable[[Arrays], dict[str, np.ndarray]]
 
 @dataclass(frozen=True)
 class Job:
-    """What an engine is to run: a file, the shapes of its inputs, threads; amp, fusion: for aiopt alone."""
+    """What an engine is to run: a file, the shapes of its inputs, threads; amp, fusion, winograd: for aiopt alone."""
 
     model: Path
     shapes: Mapping[str, tuple[int, ...]]
     threads: int = 1
     amp: str = "none"
     fusion: str = AUTO
+    winograd: str = AUTO
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,13 @@ def compile_here(job: Job) -> Any:
     import aiopt
 
     return aiopt.compile(
-        job.model, threads=job.threads, shapes=job.shapes or None, amp=job.amp, fusion=job.fusion, cache=False
+        job.model,
+        threads=job.threads,
+        shapes=job.shapes or None,
+        amp=job.amp,
+        fusion=job.fusion,
+        winograd=job.winograd,
+        cache=False,
     )
 
 

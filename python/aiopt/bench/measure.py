@@ -15,9 +15,10 @@ from aiopt.bench.engines import Job
 from aiopt.bench.worker import Worker
 from aiopt.support.compare import relative_difference, run_onnxruntime
 from aiopt.support.errors import AioptError
+from aiopt.support.types import is_float
 
 _LEAST_ROUNDS = 5
-_PROFILES = 10
+_PROFILE_SECONDS = 1.5
 
 
 def measure(
@@ -25,11 +26,12 @@ def measure(
 ) -> dict[str, Any]:
     """A record of one model on one number of threads: per engine median and spread, memory, difference and ratio.
 
+    On one thread, cpu_median and cpu_least are what the others would be on a machine with nothing else to do.
     seconds: spent on the timed runs of all engines together. The difference is to ONNX Runtime with its optimisations
     off. An engine that cannot run the model has an `error` in place of times. Raises AioptError if aiopt cannot.
     """
     cores = set(sorted(os.sched_getaffinity(0), reverse=True)[: job.threads])
-    record: dict[str, Any] = {"threads": job.threads, "amp": job.amp, "engines": {}}
+    record: dict[str, Any] = {"threads": job.threads, "amp": job.amp, "winograd": job.winograd, "engines": {}}
     workers: list[Worker] = []
     try:
         for engine in ("aiopt", *peers):
@@ -40,6 +42,8 @@ def measure(
                     raise
                 record["engines"][engine] = {"error": str(error)}
         wanted = _reference(job, inputs)
+        if wanted and not any(np.isfinite(array).any() for array in wanted.values() if is_float(array.dtype)):
+            record["note"] = "no output is finite, so differences say nothing: give inputs that make sense (--input)"
         times = _take_turns(workers, seconds)
         for worker in workers:
             record["engines"][worker.engine] = _describe(worker, times[worker.engine], wanted)
@@ -49,7 +53,7 @@ def measure(
                 record["engines"][peer]["ratio"] = ours["median"] / record["engines"][peer]["median"]
         if profile:
             record["report"] = workers[0].loaded["report"]
-            record["profile"] = workers[0].profile(_PROFILES)
+            record["profile"] = workers[0].profile(_PROFILE_SECONDS)
     finally:
         for worker in workers:
             worker.close()
@@ -65,10 +69,10 @@ def _reference(job: Job, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarr
         return None
 
 
-def _take_turns(workers: Sequence[Worker], seconds: float) -> dict[str, list[float]]:
+def _take_turns(workers: Sequence[Worker], seconds: float) -> dict[str, list[tuple[float, float]]]:
     """A round is at least 2 ms of runs of each engine: changing processes costs some microseconds."""
-    times: dict[str, list[float]] = {worker.engine: [] for worker in workers}
-    counts = {worker.engine: max(1, int(2e-3 / max(min(worker.seconds(3)), 1e-6))) for worker in workers}
+    times: dict[str, list[tuple[float, float]]] = {worker.engine: [] for worker in workers}
+    counts = {worker.engine: max(1, int(2e-3 / max(min(worker.seconds(3))[0], 1e-6))) for worker in workers}
     end, rounds = time.perf_counter() + seconds, 0
     while time.perf_counter() < end or rounds < _LEAST_ROUNDS:
         for worker in workers:
@@ -77,7 +81,8 @@ def _take_turns(workers: Sequence[Worker], seconds: float) -> dict[str, list[flo
     return times
 
 
-def _describe(worker: Worker, seconds: list[float], wanted: dict[str, np.ndarray] | None) -> dict[str, Any]:
+def _describe(worker: Worker, times: list[tuple[float, float]], wanted: dict[str, np.ndarray] | None) -> dict[str, Any]:
+    seconds, spent = zip(*times, strict=True)
     low, _, high = statistics.quantiles(seconds, n=4)
     outputs = worker.outputs()
     described = {
@@ -85,6 +90,8 @@ def _describe(worker: Worker, seconds: list[float], wanted: dict[str, np.ndarray
         "median": statistics.median(seconds),
         "least": min(seconds),
         "quartiles": [low, high],
+        "cpu_median": statistics.median(spent),
+        "cpu_least": min(spent),
         "runs": len(seconds),
         "load_seconds": worker.loaded["seconds"],
         "peak_bytes": worker.peak_bytes(),

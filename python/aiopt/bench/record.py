@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from aiopt.bench.text import mean, variant
 from aiopt.support.errors import InputError
 
 FORMAT = 1
@@ -56,6 +57,8 @@ def read(path: Path) -> dict[str, Any]:
 
 def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
     """Lines on what got better and worse for aiopt from one record to another, by model and number of threads."""
+    if "commit" in before and "commit" in after:
+        yield f"from {before['commit'][:12] or 'no commit'} to {after['commit'][:12] or 'no commit'}"
     if before["machine"]["cpu"] != after["machine"]["cpu"]:
         yield f"note: the records are of different CPUs: {before['machine']['cpu']}, {after['machine']['cpu']}"
     old, new = _by_case(before), _by_case(after)
@@ -66,11 +69,27 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str
             yield f"{case}: only in the first record"
             continue
         yield f"{case}: {_changes(old[case], new[case])}"
+    yield from _sum_up(old, new)
+
+
+def _sum_up(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    """What all models that are in both records say together, if there are several."""
+    both = [case for case in old if case in new]
+    if len(both) < 2:
+        return
+    changes = [new[case]["aiopt"]["median"] / old[case]["aiopt"]["median"] for case in both]
+    words = [_word(change) for change in changes]
+    counts = ", ".join(f"{words.count(word)} {word}" for word in ("faster", "as fast", "SLOWER"))
+    yield f"all {len(both)}: {counts}; mean {mean(changes):.3f}x"
+
+
+def _word(change: float) -> str:
+    return "as fast" if abs(change - 1) <= _NOISE else "faster" if change < 1 else "SLOWER"
 
 
 def _by_case(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {
-        f"{model['model']}, {entry['threads']} threads": entry["engines"]
+        f"{model['model']}, {entry['threads']} threads{variant(entry)}": entry["engines"]
         for model in record["models"]
         for entry in model["measurements"]
     }
@@ -79,8 +98,7 @@ def _by_case(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     before, after = old["aiopt"], new["aiopt"]
     ratio = after["median"] / before["median"]
-    word = "as fast" if abs(ratio - 1) <= _NOISE else "faster" if ratio < 1 else "SLOWER"
-    parts = [f"{word}, {before['median'] * 1e3:.3f} -> {after['median'] * 1e3:.3f} ms ({ratio:.2f}x)"]
+    parts = [f"{_word(ratio)}, {before['median'] * 1e3:.3f} -> {after['median'] * 1e3:.3f} ms ({ratio:.2f}x)"]
     for peer in sorted(old.keys() & new.keys() - {"aiopt"}):
         if "ratio" in old[peer] and "ratio" in new[peer]:
             parts.append(f"of {peer} {old[peer]['ratio']:.2f} -> {new[peer]['ratio']:.2f}")

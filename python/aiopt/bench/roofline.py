@@ -1,96 +1,138 @@
-"""What the machine can do, and how near each kernel comes: the roofline model.
-
-Source: Williams et al., "Roofline: An Insightful Visual Performance Model", 2009.
-"""
+"""What the machine can do, and how near each kernel comes: the roofline of the cost model, on measured numbers."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-_COPY_SECONDS = 0.2
-# Working sets that lie in L1/L2, in L3 and in memory, of any CPU that is likely.
-_LEVELS = {"L2": 192 << 10, "L3": 6 << 20, "memory": 256 << 20}
+from aiopt.support.cost import Machine, Work
+
+_COPY_SECONDS = 0.1
+_LEAST_RUNS = 4  # the first one meets pages that are not there yet
+_MEMORY_BYTES = 256 << 20  # more than caches hold
+_HOST = "host"  # what is not compiled
 
 
-@dataclass(frozen=True)
-class Machine:
-    """flops: multiply-adds in f32, counted as two, per second and core; bandwidth: bytes per second by working set.
+class Gauge:
+    """Measures this machine again and again, and keeps the best: what else runs on it only ever takes something away.
 
-    Bandwidth is that of a copy, reads and writes counted; a kernel that only reads can be a little faster.
+    Peaks of several threads are taken as that many times one thread's, memory's as one's.
     """
 
-    flops: float
-    bandwidth: Mapping[str, float]
+    def __init__(self) -> None:
+        self._flops = 0.0
+        self._bandwidth: dict[str, float] = {}
+        self._sizes: dict[str, int] = {}
 
-    def bound(self, flops: float, moved: float) -> tuple[float, str]:
-        """The least seconds of a kernel, and what it is bound by."""
-        level = next((name for name, size in _LEVELS.items() if moved <= size), "memory")
-        compute, memory = flops / self.flops, moved / self.bandwidth[level]
-        return (compute, "compute") if compute >= memory else (memory, level)
+    def measure(self) -> None:
+        """Measure once, for about a second."""
+        flops, self._sizes = _look()
+        self._flops = max(self._flops, flops)
+        for level, size in {**self._sizes, "memory": _MEMORY_BYTES}.items():
+            if size:
+                speed = _speed(size if level == "memory" else size // 4)
+                self._bandwidth[level] = max(self._bandwidth.get(level, 0.0), speed)
+
+    def machine(self, threads: int) -> Machine:
+        """The best so far, of so many threads."""
+        bandwidth = {level: speed * (1 if level == "memory" else threads) for level, speed in self._bandwidth.items()}
+        return Machine(self._flops * threads, bandwidth, self._sizes)
 
 
-def measure_machine(threads: int) -> Machine:
-    """Of this machine, now. Peaks of several threads are taken as that many times one thread's, memory's as one's."""
-    flops = fma_peak() * threads
-    speeds = {name: _copy_speed(size) for name, size in _LEVELS.items()}
-    return Machine(flops, {name: speed * (threads if name != "memory" else 1) for name, speed in speeds.items()})
+def _look() -> tuple[float, dict[str, int]]:
+    """f32 operations per second of one core, by multiply-adds that stay in registers; and the sizes of its caches."""
+    from aiopt.bench.peak import fma_peak  # brings mlir
+    from aiopt.targets.cpu.record import host
+
+    return fma_peak(), {"L2": host().l2_bytes, "L3": host().l3_bytes}
 
 
-def _copy_speed(size: int) -> float:
+def _speed(size: int) -> float:
+    """Bytes per second, of a copy (read and written bytes count) or of reading, whichever is faster."""
     source, target = np.ones(size // 8, np.float32), np.zeros(size // 8, np.float32)
-    best, end = float("inf"), time.perf_counter() + _COPY_SECONDS
+    whole = np.ones(size // 4, np.float32)
     repeat = max(1, (1 << 20) // size)
-    while time.perf_counter() < end:
+    copied = 2 * source.nbytes / _least_seconds(lambda: np.copyto(target, source), repeat)
+    return max(copied, whole.nbytes / _least_seconds(whole.max, repeat))
+
+
+def _least_seconds(run: Callable[[], object], repeat: int) -> float:
+    best, end, runs = float("inf"), time.perf_counter() + _COPY_SECONDS, 0
+    while time.perf_counter() < end or runs < _LEAST_RUNS:
+        runs += 1
         start = time.perf_counter()
         for _ in range(repeat):
-            np.copyto(target, source)
+            run()
         best = min(best, (time.perf_counter() - start) / repeat)
-    return 2 * source.nbytes / best
+    return best
 
 
 @dataclass(frozen=True)
 class Row:
-    """A kernel call: seconds measured, the share of the roofline (0 to 1), and what bounds it."""
+    """A kernel call: seconds measured and predicted, the share of the roofline (0 to 1), and what bounds it.
+
+    flops are what the kernel's ops ask for: with Winograd's algorithm, which has fewer, their rate can be above the
+    machine's; the share is that of its own roof, which `bound` names.
+    """
 
     kernel: str
     ops: str
     seconds: float
+    predicted: float
     flops: int
     bytes: int
     share: float
     bound: str
 
+    @property
+    def lost(self) -> float:
+        """Seconds above the roof."""
+        return self.seconds * (1 - min(self.share, 1.0))
+
 
 def rows(report: Mapping[str, Any], profile: Sequence[tuple[str, float]], machine: Machine) -> Iterator[Row]:
     """The kernel calls of a profile, in order; what has no entry in the report is a node that is not compiled."""
-    kernels = {entry["kernel"]: entry for entry in report.get("kernels", [])}
+    entries = list(report.get("kernels", []))
+    net_bytes = report.get("weights_bytes", 0) + report.get("arena_bytes", 0)
     for name, seconds in profile:
-        entry = kernels.get(name, {})
-        flops, moved = entry.get("flops", 0), entry.get("bytes", 0)
-        least, bound = machine.bound(flops, moved)
-        share = least / seconds if seconds > 0 else 0.0
-        yield Row(name, "+".join(entry.get("ops", [])), seconds, flops, moved, share, bound if entry else "host")
+        found = next((number for number, entry in enumerate(entries) if entry["kernel"] == name), None)
+        if found is None:
+            yield Row(name, "", seconds, 0.0, 0, 0, 0.0, _HOST)
+            continue
+        entry = entries.pop(found)
+        work = Work.of(entry)
+        roof, predicted = machine.roof(work, net_bytes), machine.predict(work, net_bytes)
+        share = roof.seconds / seconds if seconds > 0 else 0.0
+        moved = work.activation_bytes + work.weight_bytes
+        ops = "+".join(entry.get("ops", []))
+        yield Row(name, ops, seconds, predicted.seconds, work.flops, moved, share, roof.bound)
 
 
-def table(found: Sequence[Row]) -> str:
-    """The rows, the longest first, as text."""
+def table(found: Sequence[Row], whole: float | None = None) -> str:
+    """The rows, the longest first, as text. whole: the seconds that all is, if these are not all kernels of a run."""
     total = sum(row.seconds for row in found) or 1.0
-    lines = [f"{'kernel':40s} {'us':>9s} {'of all':>6s} {'GFLOP/s':>8s} {'GB/s':>6s} {'roof':>5s}  bound"]
-    for row in sorted(found, key=lambda row: -row.seconds):
-        rates = (row.flops / row.seconds / 1e9, row.bytes / row.seconds / 1e9) if row.seconds else (0.0, 0.0)
-        share = f"{100 * row.seconds / total:5.1f}%"
-        lines.append(
-            f"{row.kernel[:40]:40s} {row.seconds * 1e6:9.1f} {share} {rates[0]:8.1f} {rates[1]:6.1f} "
-            f"{100 * row.share:4.0f}%  {row.bound}"
-        )
-    best = sum(row.share * row.seconds for row in found)
-    lines.append(f"{'all':40s} {total * 1e6:9.1f}  roofline {best * 1e6:.1f} us: {100 * best / total:.0f} %")
+    head = (
+        f"{'kernel':40s} {'us':>9s} {'predicted':>9s} {'of all':>6s} {'GFLOP/s':>8s} {'GB/s':>6s} {'roof':>5s}  bound"
+    )
+    lines = [head, *(_line(row, whole or total) for row in sorted(found, key=lambda row: -row.seconds))]
+    best, predicted = sum(row.share * row.seconds for row in found), sum(row.predicted for row in found)
+    what = "all" if whole is None else "these"
+    share = f"roofline {best * 1e6:.1f} us: {100 * best / total:.0f} %"
+    lines.append(f"{what:40s} {total * 1e6:9.1f} {predicted * 1e6:9.1f}  {share}")
     return "\n".join(lines)
+
+
+def _line(row: Row, total: float) -> str:
+    rates = (row.flops / row.seconds / 1e9, row.bytes / row.seconds / 1e9) if row.seconds else (0.0, 0.0)
+    predicted = f"{row.predicted * 1e6:9.1f}" if row.bound != _HOST else " " * 9
+    return (
+        f"{row.kernel[:40]:40s} {row.seconds * 1e6:9.1f} {predicted} {100 * row.seconds / total:5.1f}% "
+        f"{rates[0]:8.1f} {rates[1]:6.1f} {100 * row.share:4.0f}%  {row.bound}"
+    )
 
 
 def trace(profile: Sequence[tuple[str, float]]) -> dict[str, Any]:
@@ -100,10 +142,3 @@ def trace(profile: Sequence[tuple[str, float]]) -> dict[str, Any]:
         events.append({"name": name, "ph": "X", "ts": now * 1e6, "dur": seconds * 1e6, "pid": 1, "tid": 1})
         now += seconds
     return {"traceEvents": events, "displayTimeUnit": "ns"}
-
-
-def fma_peak() -> float:
-    """Multiply-adds that stay in registers on one core, in flop/s."""
-    from aiopt.bench.peak import fma_peak as measured  # brings mlir
-
-    return measured()

@@ -20,6 +20,7 @@ from aiopt.support.errors import AioptError, CompileError
 
 # Tuning of OpenBLAS for one machine, which would change the engines that use it.
 _UNSET = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+_LEAST_PROFILES = 10
 _PATIENCE = 5.0  # seconds that a process is given to end
 
 
@@ -41,13 +42,13 @@ class Worker:
         """Of one run."""
         return self._ask("outputs")
 
-    def seconds(self, runs: int) -> list[float]:
-        """Of each of some runs."""
+    def seconds(self, runs: int) -> list[tuple[float, float]]:
+        """Of each of some runs, by the clock and of CPU time of all its threads."""
         return self._ask("seconds", runs)
 
-    def profile(self, runs: int) -> list[tuple[str, float]]:
-        """Each kernel call and its least seconds in some runs; empty for engines that cannot tell."""
-        return self._ask("profile", runs)
+    def profile(self, seconds: float) -> list[tuple[str, float]]:
+        """Each kernel call and its least seconds in as many runs (ten or more); empty for engines that cannot tell."""
+        return self._ask("profile", seconds)
 
     def peak_bytes(self) -> int:
         """The most memory the process has had so far."""
@@ -110,16 +111,18 @@ def _work(pipe: Connection, engine: str, job: Job, inputs: dict[str, np.ndarray]
         pipe.send(("error", f"{engine} cannot run '{job.model}': {type(error).__name__}: {error}"))
 
 
-def _time(loaded: engines.Loaded, inputs: dict[str, np.ndarray]) -> float:
-    start = time.perf_counter()
+def _time(loaded: engines.Loaded, inputs: dict[str, np.ndarray]) -> tuple[float, float]:
+    start, spent = time.perf_counter(), time.process_time()
     loaded.run(inputs)
-    return time.perf_counter() - start
+    return time.perf_counter() - start, time.process_time() - spent
 
 
-def _profile(loaded: engines.Loaded, inputs: dict[str, np.ndarray], runs: int) -> list[tuple[str, float]]:
+def _profile(loaded: engines.Loaded, inputs: dict[str, np.ndarray], seconds: float) -> list[tuple[str, float]]:
     if loaded.profile is None:
         return []
-    times = [loaded.profile(inputs) for _ in range(runs)]
+    times, end = [], time.perf_counter() + seconds
+    while time.perf_counter() < end or len(times) < _LEAST_PROFILES:
+        times.append(loaded.profile(inputs))
     return [(calls[0][0], min(seconds for _, seconds in calls)) for calls in zip(*times, strict=True)]
 
 

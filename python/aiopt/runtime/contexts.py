@@ -5,8 +5,8 @@ from __future__ import annotations
 import ctypes
 import threading
 
-from aiopt.runtime.library import STATUS, NetInfo, library
-from aiopt.support.errors import CompileError, StateError
+from aiopt.runtime.library import NO_MEMORY, STATUS, NetInfo, library
+from aiopt.support.errors import CompileError, LimitError, StateError
 
 
 class Contexts:
@@ -64,6 +64,11 @@ class Contexts:
         context = ctypes.c_void_p()
         status = library().aiopt_context_create(self._info, self._weights, self._threads, ctypes.byref(context))
         if status != 0 or context.value is None:
+            if status == NO_MEMORY:
+                raise LimitError(
+                    f"net '{self._net}' needs {self._info.arena_bytes} bytes beside its inputs, outputs and "
+                    f"{self._threads} threads, which this machine does not give: try smaller shapes"
+                )
             reason = STATUS.get(status, f"status {status}")
             raise CompileError(
                 f"cannot make a context for net '{self._net}' (arena of {self._info.arena_bytes} bytes, "

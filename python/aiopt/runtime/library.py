@@ -17,10 +17,11 @@ MOST_THREADS = 1024
 ELEMENTS = ("i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f16", "f32", "f64", "bf16")
 
 # enum aiopt_status -> what went wrong
+NO_MEMORY = 3
 STATUS = {
     1: "object, context and runtime are of different ABI versions",
     2: "this CPU lacks a feature the code was compiled for",
-    3: "there is no memory for the arena, or no more threads can be started",
+    NO_MEMORY: "there is no memory for the arena, or no more threads can be started",
     4: "the runtime was given a wrong argument",
     5: "the object code cannot be loaded",
 }

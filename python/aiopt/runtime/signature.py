@@ -10,7 +10,7 @@ import numpy as np
 
 from aiopt.runtime.library import ELEMENTS, TensorInfo
 from aiopt.support.arguments import did_you_mean
-from aiopt.support.errors import CompileError, InputNameError, InputShapeError, InputTypeError
+from aiopt.support.errors import CompileError, InputNameError, InputShapeError, InputTypeError, LimitError
 from aiopt.support.types import TensorType
 
 _ALIGNMENT = 64  # bytes; a cache line
@@ -40,8 +40,13 @@ def describe(types: Mapping[str, TensorType | None]) -> str:
 
 
 def new_array(type_: TensorType) -> tuple[np.ndarray, int]:
-    """A new dense array, not initialised, and its address, a multiple of 64."""
-    raw = np.empty(type_.nbytes + _ALIGNMENT, np.uint8)
+    """A new dense array, not initialised, and its address, a multiple of 64. Raises LimitError."""
+    try:
+        raw = np.empty(type_.nbytes + _ALIGNMENT, np.uint8)
+    except MemoryError as error:
+        raise LimitError(
+            f"an output of type {type_} takes {type_.nbytes} bytes, which this machine does not give"
+        ) from error
     start = ctypes.addressof(ctypes.c_char.from_buffer(raw.data))  # a third of the time of raw.ctypes.data
     offset = -start % _ALIGNMENT
     return np.ndarray(type_.shape, type_.dtype, raw, offset), start + offset

@@ -19,20 +19,23 @@ from aiopt.frontend.onnx.functions import Functions
 from aiopt.frontend.onnx.node import node_name
 from aiopt.frontend.onnx.part import Part, Step, captured, read_graph
 from aiopt.support.errors import AioptError, LimitError, ModelError, NodeInputError, NodeRunError, UnsupportedError
+from aiopt.support.types import TensorType, has_element
 
 if TYPE_CHECKING:
     from aiopt.staged.stages import Stages
 
 Runner = Callable[[Part, str], "Stages"]
 _RANDOM = {"Bernoulli", "Dropout", "Multinomial", "RandomNormalLike", "RandomUniformLike"}
+_ENDLESS = {"RegexFullMatch"}  # it takes time that grows exponentially in some patterns
 _MOST_TRIPS = 1 << 20  # of a loop: one without an end would never return
+_MOST_WORDS = 160  # characters of an error of the reference
 _MOST_STACKED = 1 << 32  # bytes that a loop stacks
 
 
 class HostStep:
     """A node that is not compiled. Raises UnsupportedError at once if the host cannot run it either."""
 
-    def __init__(self, step: Step, error: UnsupportedError | None, functions: Functions, runner: Runner) -> None:
+    def __init__(self, step: Step, error: AioptError | None, functions: Functions, runner: Runner) -> None:
         """error: why it is not compiled; None if it reads what no net takes. runner: makes what runs a body."""
         self.step = step
         self.error = error
@@ -52,9 +55,9 @@ class HostStep:
         return str(self.error) if self.error else f"{self.step.describe()} reads what no compiled net takes"
 
     @property
-    def is_random(self) -> bool:
-        """True if its outputs differ from run to run."""
-        return self.step.node.op_type in _RANDOM
+    def is_foldable(self) -> bool:
+        """True if it may be run once and for all where its inputs are known."""
+        return self.step.node.op_type not in _RANDOM | _ENDLESS
 
     def run(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Its outputs by name. Raises InputError if the node refuses what it is given."""
@@ -64,8 +67,10 @@ class HostStep:
         except AioptError as error:
             raise error.at(self.step.describe())  # noqa: B904
         except Exception as error:  # the reference raises whatever numpy does
+            types = {n: TensorType.of(v) for n, v in values.items() if n in self.step.reads() and _is_tensor(v)}
             raise NodeRunError(
-                f"{self.step.describe()} cannot take its inputs: {type(error).__name__}: {error}"
+                f"{self.step.describe(types)}: the onnx package's reference, which runs this node, fails with "
+                f"{_first_words(error)}: see whether the inputs are as the operator takes them"
             ) from error
         if len(outputs) < len(node.output):
             raise NodeInputError(f"{self.step.describe()} has {len(node.output)} outputs, but makes {len(outputs)}")
@@ -170,6 +175,17 @@ class HostStep:
             *carried,
             *(_stacked(parts[::-1] if turn else parts, axis, kind) for parts, axis, turn, kind in columns),
         ]
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and has_element(value.dtype)
+
+
+def _first_words(error: Exception) -> str:
+    """An error of somebody else's code without the objects that it prints."""
+    text = str(error).split("\n", 1)[0]
+    readable = len(text) < _MOST_WORDS and "<" not in text and "{" not in text
+    return f"{type(error).__name__}: {text}" if text and readable else type(error).__name__
 
 
 def _stacked(parts: list[Any], axis: int, kind: onnx.TypeProto) -> np.ndarray:

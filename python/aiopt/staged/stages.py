@@ -194,7 +194,7 @@ def fold(steps: list[HostStep], constants: Values) -> tuple[HostStep, ...]:
     kept = []
     for one in steps:
         reads = one.step.reads()
-        if reads and reads <= constants.keys() and not one.is_random:
+        if reads and reads <= constants.keys() and one.is_foldable:
             constants.update(one.run(constants))
         else:
             kept.append(one)

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from aiopt.support.errors import OptionError
-from aiopt.support.fusion import AUTO, MODES
-from aiopt.support.target import TargetChoice
+from aiopt.support.fusion import MODES
+from aiopt.support.target import AUTO, WINOGRAD, CodeOptions, TargetChoice
 
 
 class Parser(argparse.ArgumentParser):
@@ -75,9 +75,21 @@ def split_assignment(option: str, text: str, example: str) -> tuple[str, str]:
 
 
 def add_target_options(parser: Parser) -> None:
-    """--target and --machine (see aiopt.compile)."""
+    """--target, --machine and --winograd (see aiopt.compile)."""
     parser.add_argument("--target", metavar="NAMES", help="targets in order of preference, as npu,cpu (default: cpu)")
     parser.add_argument("--machine", metavar="NAME", help="the NPU to compile for: edge16, mid32 or a file .toml")
+    add_winograd_option(parser)
+
+
+def add_winograd_option(parser: Parser) -> None:
+    """--winograd (see aiopt.compile)."""
+    parser.add_argument(
+        "--winograd",
+        choices=WINOGRAD,
+        metavar="|".join(WINOGRAD),
+        help="3x3 convolutions by Winograd's algorithm: where it is faster, none, all in tiles of 2x2 or 4x4 pixels; "
+        f"the error it adds is at most 1e-5 of a layer's largest result (default: {AUTO})",
+    )
 
 
 def add_fusion_option(parser: Parser) -> None:
@@ -87,11 +99,14 @@ def add_fusion_option(parser: Parser) -> None:
 
 
 def target_choice(given: argparse.Namespace) -> TargetChoice:
-    """What --target and --machine say."""
-    return TargetChoice(TargetChoice.names if given.target is None else given.target, given.machine)
+    """What --target, --machine and --winograd say."""
+    names = TargetChoice.names if given.target is None else given.target
+    return TargetChoice(names, given.machine, CodeOptions(given.winograd or AUTO))
 
 
 def reject_target(given: argparse.Namespace) -> None:
     """Raise OptionError if a target is given for a net that was compiled for one."""
     if given.target is not None or given.machine is not None:
         raise OptionError("--target and --machine take the model; a compiled net is for its target")
+    if given.winograd is not None:
+        raise OptionError("--winograd takes the model; in a compiled net it is decided")

@@ -6,6 +6,8 @@ error, and an error keeps its code.
 
 from typing import ClassVar, Self
 
+_LONGEST_WORD, _LONGEST_LINE = 300, 4000  # characters of a message
+
 
 class AioptError(Exception):
     """Base of all errors a user can cause; `str(error)` is one line fit for `error: ...`."""
@@ -13,17 +15,30 @@ class AioptError(Exception):
     code: ClassVar[str] = "AI0001"
 
     def __init__(self, message: str) -> None:
-        super().__init__(_one_line(message))
+        super().__init__(one_line(message))
 
     def at(self, where: str) -> Self:
         """The same error, saying where."""
-        self.args = (_one_line(f"{where}: {self}"),)
+        self.args = (one_line(f"{where}: {self}"),)
         return self
 
 
-def _one_line(text: str) -> str:
-    """What a model's names bring into a message may hold anything."""
-    return " ".join(text.split())
+def one_line(text: str) -> str:
+    """A text to show. What a model's names bring into it may be anything: line ends, codes for terminals, megabytes."""
+    words = (_shorten(word, _LONGEST_WORD) for word in text.split())
+    return "".join(_escape(character) for character in _shorten(" ".join(words), _LONGEST_LINE))
+
+
+def _escape(character: str) -> str:
+    return character if character.isprintable() else character.encode("unicode_escape", "surrogatepass").decode()
+
+
+def _shorten(text: str, longest: int) -> str:
+    """The beginning and the end of a text that is too long, and how long it was."""
+    if len(text) <= longest:
+        return text
+    half = longest // 2
+    return f"{text[:half]}[... {len(text) - 2 * half} characters ...]{text[-half:]}"
 
 
 class ModelError(AioptError):

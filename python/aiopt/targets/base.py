@@ -15,6 +15,7 @@ from aiopt.runtime.parted import Part
 from aiopt.support.errors import OptionError
 from aiopt.support.fusion import AUTO
 from aiopt.support.kernel_cache import KernelCache
+from aiopt.support.target import CodeOptions
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,10 @@ class Device(ABC):
 
     def choose_machine(self, machine: str | None) -> Self:
         """The same for one of its machines. Raises OptionError if there is no such machine, or none is given."""
+        return self
+
+    def with_options(self, options: CodeOptions) -> Self:
+        """The same, making code as these say; what has no such choice makes it as ever."""
         return self
 
     @abstractmethod
@@ -81,6 +86,10 @@ class Target(ABC):
     @abstractmethod
     def facts(self) -> dict[str, Any]:
         """What code depends on beside the IR: the machine and the flags; for the report, so of JSON's types."""
+
+    def estimate(self, report: dict[str, Any]) -> dict[str, Any]:
+        """A report of a net with what its kernels are likely to take, if the target can tell."""
+        return report
 
     @abstractmethod
     def emit(self, unit: Unit, kind: str) -> bytes:

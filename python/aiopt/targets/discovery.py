@@ -14,6 +14,7 @@ from aiopt.passes.graph.assign_target import offer_target
 from aiopt.support import plugins
 from aiopt.support.arguments import did_you_mean
 from aiopt.support.errors import OptionError, PluginError
+from aiopt.support.target import DEFAULTS, CodeOptions
 from aiopt.targets.base import Device, Target
 from aiopt.targets.parted import PartedTarget
 
@@ -42,10 +43,11 @@ def _targets(others: tuple[ModuleType, ...]) -> dict[str, Device]:
     return found
 
 
-def find_target(names: str, machine: str | None = None) -> Target:
+def find_target(names: str, machine: str | None = None, options: CodeOptions = DEFAULTS) -> Target:
     """The target of this name, or that of several: names in order of preference ("npu,cpu").
 
-    machine: the one to compile for, where a target has several. Raises OptionError if there is no such target or
+    machine: the one to compile for, where a target has several. options: how code is made.
+    Raises OptionError if there is no such target or
     machine, or they do not go together.
     """
     order = names.split(",")
@@ -55,7 +57,7 @@ def find_target(names: str, machine: str | None = None) -> Target:
             raise OptionError(f"there is no target '{name}'{guess} (there are: {', '.join(sorted(targets()))})")
     if len(set(order)) < len(order):
         raise OptionError(f"target {names} names a target twice")
-    chosen = [targets()[name] for name in order]
+    chosen = [targets()[name].with_options(options) for name in order]
     takes = [device for device in chosen if device.has_machines]
     if machine is not None and not takes:
         raise OptionError(f"target {names} takes no machine, but was given '{machine}'")

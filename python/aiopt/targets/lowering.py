@@ -32,4 +32,4 @@ def run_stages(
             calls = report.kernels(unit.module)
             summary.update(kernels=calls, launches=sum(call["launches"] for call in calls))
     summary.update(report.sizes(unit.module), pipeline=",".join(stage.pipeline for stage in stages))
-    return summary
+    return target.estimate(summary)

@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper
 
 import aiopt
-from aiopt.check import LATE, SLOW, UNSUPPORTED, check_model
+from aiopt.check import BROKEN, LATE, SLOW, UNSUPPORTED, check_model
 from aiopt.runtime.net import CompiledNet
 from aiopt.staged import StagedNet
 from aiopt.support.errors import DeclarationError, ModelError, UnsupportedError
@@ -86,9 +86,37 @@ def test_open_dimensions_are_assumed_and_said() -> None:
     assert check_model(model, {"t0": (4, 3)}).assumed == {}
 
 
+def test_broken_nodes_are_listed_with_all_others() -> None:
+    model = chain("Relu", "MatMul", "far.One", "NonZero")
+    model.graph.node.append(helper.make_node("Softmax", ["t0"], ["s"], "bogus", size=3))
+    model.graph.node.append(helper.make_node("Add", ["t0", "nothing"], ["a"], "undefined"))
+    report = check_model(model)
+    assert not report.is_supported
+    found = {finding.node: (finding.status, finding.code) for finding in report.findings}
+    assert found == {
+        "node_1": (BROKEN, "AI0111"),
+        "bogus": (BROKEN, "AI0110"),
+        "undefined": (BROKEN, "AI0107"),
+        "node_2": (UNSUPPORTED, "AI0202"),
+        "node_3": (SLOW, "AI0202"),
+    }
+
+
+def test_branches_that_a_run_chooses_are_looked_at() -> None:
+    model = seeds._branches()
+    (choice,) = [node for node in model.graph.node if node.op_type == "If"]
+    graph = next(attribute.g for attribute in choice.attribute if attribute.name == "else_branch")
+    graph.node[0].op_type, graph.node[0].domain = "One", "far"
+    model.opset_import.append(helper.make_opsetid("far", 1))
+    found = [(finding.status, finding.domain) for finding in check_model(model).findings]
+    assert found == [(LATE, ""), (UNSUPPORTED, "far")]
+
+
 def test_a_broken_model_is_an_error_that_says_what_was_assumed() -> None:
+    model = chain("Relu", shape=("batch", 3))
+    model.graph.output[0].name = "nothing"
     with pytest.raises(ModelError, match="open dimensions taken as 1"):
-        check_model(chain("MatMul", shape=("batch", 3)))
+        check_model(model)
 
 
 def test_a_declaration_that_is_wrong_is_the_error_of_compile() -> None:

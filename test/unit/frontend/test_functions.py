@@ -123,7 +123,7 @@ def test_ops_of_a_function_carry_the_name_of_the_call() -> None:
             node("Bad", ["x"], ["y"], domain="my", name="call"),
             [function("Bad", ["a"], ["b"], [node("And", ["a", "a"], ["b"], name="inner")])],
             ModelError,
-            r"node 'call' \(Bad, opset 1\): node 'inner' \(And, opset 18; x: 2x3xf32\): input 0 \('x'\)",
+            r"node 'call' \(my.Bad, opset 1\): node 'inner' \(And, opset 18; x: 2x3xf32\): input 0 \('x'\)",
         ),
     ],
 )

@@ -77,7 +77,7 @@ def test_conv_of_another_rank_than_the_weight() -> None:
 
 
 def test_an_attribute_no_one_knows_is_refused() -> None:
-    with pytest.raises(UnsupportedError, match="attribute 'paddings' is not known"):
+    with pytest.raises(ModelError, match="attribute 'paddings' is none of the operator"):
         run(node_model("Conv", _image(), 13, paddings=[1]), {})
 
 

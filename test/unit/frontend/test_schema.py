@@ -25,6 +25,20 @@ def test_operators_on_floats_take_no_integers(op_type: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("op_type", "opset", "given", "text"),
+    [
+        ("Relu", 18, {"bogus": 3}, "attribute 'bogus' is none of the operator in this opset \\(it has: none\\)"),
+        ("Conv", 18, {"bogus": 3}, "attribute 'bogus' is none of"),
+        ("ReduceSum", 18, {"axes": [0]}, "attribute 'axes' is none of .* \\(it has: keepdims, noop_with_empty_axes\\)"),
+        ("Mish", 18, {"bogus": 3}, "attribute 'bogus' is none of"),  # a function of ONNX
+    ],
+)
+def test_attributes_are_those_of_the_operator(op_type: str, opset: int, given: dict[str, object], text: str) -> None:
+    with pytest.raises(ModelError, match=text):
+        imported(node_model(op_type, {"x": f32(2, 3)}, opset, **given))
+
+
+@pytest.mark.parametrize(
     ("op_type", "inputs", "text"),
     [
         ("Clip", {"x": np.array([True])}, r"input 0 \('x'\) has elements of type i1"),

@@ -12,7 +12,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from aiopt.bench import record, roofline
-from aiopt.bench.roofline import Machine
+from aiopt.support.cost import Machine
 from aiopt.support.errors import InputError
 
 
@@ -80,6 +80,23 @@ def test_comparison_of_records(after: float, word: str) -> None:
     assert f"of onnxruntime 2.00 -> {after:.2f}" in line
 
 
+def test_a_comparison_of_commits_sums_up() -> None:
+    before, after = _record(2.0), _record(1.0)
+    before["models"] += [{**_record(4.0)["models"][0], "model": "n"}]
+    after["models"] += [{**_record(8.0)["models"][0], "model": "n"}]
+    before["commit"], after["commit"] = "0123456789abcdef", ""
+    first, *_, last = record.compare(before, after)
+    assert first == "from 0123456789ab to no commit"
+    assert last == "all 2: 1 faster, 0 as fast, 1 SLOWER; mean 1.000x"
+
+
+def test_variants_are_cases_of_their_own() -> None:
+    before, after = _record(2.0), _record(1.0)
+    after["models"][0]["measurements"][0]["winograd"] = "off"
+    lines = list(record.compare(before, after))
+    assert lines[0] == "m, 1 threads, winograd off: only in the second record"
+
+
 def test_a_model_that_is_in_one_record_only() -> None:
     before, after = _record(1.0), _record(1.0)
     after["models"][0]["model"] = "other"
@@ -88,15 +105,51 @@ def test_a_model_that_is_in_one_record_only() -> None:
 
 
 def test_the_roofline() -> None:
-    machine = Machine(1e9, {"L2": 4e9, "L3": 2e9, "memory": 1e9})
-    assert machine.bound(1e6, 100e3) == (1e-3, "compute")
-    assert machine.bound(1e3, 100e3) == (100e3 / 4e9, "L2")
-    assert machine.bound(1e3, 1e9) == (1.0, "memory")
+    machine = Machine(1e9, {"L2": 4e9, "L3": 2e9, "memory": 1e9}, {"L2": 100_000, "L3": 1_000_000})
     report = {"kernels": [{"kernel": "k", "ops": ["ai.relu"], "flops": 500, "bytes": 4000}]}
     first, second = roofline.rows(report, [("k", 4e-6), ("Unique u", 1e-3)], machine)
     assert first.share == pytest.approx(0.25)
     assert (first.bound, second.bound) == ("L2", "host")
+    assert first.predicted > 1e-6
+    assert first.lost == pytest.approx(3e-6)
     assert "25 %" not in roofline.table([second])
+
+
+def test_what_winograd_saves_is_in_its_own_roof() -> None:
+    machine = Machine(1e9, {"L2": 1e12, "L3": 1e12, "memory": 1e12}, {"L2": 1 << 20, "L3": 1 << 25})
+    template = {"name": "winograd", "size": 4}
+    report = {"kernels": [{"kernel": "k", "ops": ["ai.conv"], "flops": 4000, "bytes": 8, "template": template}]}
+    (row,) = roofline.rows(report, [("k", 2e-6)], machine)
+    assert row.share == pytest.approx(0.5)  # a quarter of the products
+    assert row.bound == "compute, F(4,3)"
+    assert "2.0 " in roofline.table([row])  # GFLOP/s of the ops, above the machine's 1
+
+
+def test_of_equal_kernels_each_call_has_its_own_entry() -> None:
+    machine = Machine(1e9, {"L2": 1e9, "L3": 1e9, "memory": 1e8}, {"L2": 1 << 20, "L3": 1 << 25})
+    kernel = {"kernel": "k", "ops": ["ai.matmul"], "flops": 0, "activation_bytes": 0}
+    report = {"kernels": [{**kernel, "weight_bytes": 1000}, {**kernel, "weight_bytes": 2000}]}
+    first, second = roofline.rows(report, [("k", 1e-6), ("k", 1e-6)], machine)
+    assert (first.bytes, second.bytes) == (1000, 2000)
+
+
+def test_a_gauge_keeps_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    peaks, speeds = iter([2.0, 1.0]), iter([10.0, 20.0, 30.0, 40.0, 5.0, 6.0])
+    monkeypatch.setattr(roofline, "_look", lambda: (next(peaks), {"L2": 1 << 20, "L3": 1 << 25}))
+    monkeypatch.setattr(roofline, "_speed", lambda size: next(speeds))
+    gauge = roofline.Gauge()
+    gauge.measure()
+    gauge.measure()
+    assert gauge.machine(1) == Machine(2.0, {"L2": 40.0, "L3": 20.0, "memory": 30.0}, {"L2": 1 << 20, "L3": 1 << 25})
+    assert gauge.machine(2).flops == 4.0
+    assert gauge.machine(2).bandwidth == {"L2": 80.0, "L3": 40.0, "memory": 30.0}
+
+
+def test_outputs_that_say_nothing_are_noted(model: Path, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.full((4, 16), np.nan, np.float32))
+    done = aiopt_bench(str(model), "--input", f"x={tmp_path / 'x.npy'}", "--vs", "onnxruntime", "--seconds", "0.05")
+    assert done.returncode == 0, done.stderr
+    assert "note: no output is finite" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ Operand = Value | Sequence[Value] | None
 
 _SMALL_BYTES = 64  # docs/levels.md: up to here a constant of equal elements stands in the IR
 _LARGEST_CONSTANT = 1 << 32  # folding would otherwise let a tiny model ask for any amount of memory
+_LARGEST_MADE = 1 << 30  # of those that are made of a few numbers, not of tensors of the model
 _LARGEST_TENSOR = 1 << 48  # keeps sizes in bytes far from overflowing 64 bits
 
 
@@ -66,6 +67,11 @@ class Builder:
         return None if operand is None else self.materialize(operand)
 
 
+def require_small(shape: Sequence[int], element: str) -> None:
+    """Errors: LimitError if a constant of this type, made of numbers alone, would be too large."""
+    _check_size(TensorType(tuple(shape), element), _LARGEST_MADE)
+
+
 def known(array: np.ndarray, name: str = "") -> Value:
     """A known tensor. Errors: LimitError if it is too large to be a constant."""
     value = Value.known(array, name)
@@ -76,7 +82,7 @@ def known(array: np.ndarray, name: str = "") -> Value:
 def full(shape: Sequence[int], value: np.ndarray, name: str = "") -> Value:
     """A known tensor whose elements are all `value`. Errors: LimitError if it is too large."""
     kind = TensorType(tuple(shape), TensorType.of(value).element)
-    _check_size(kind, _LARGEST_CONSTANT)
+    _check_size(kind, _LARGEST_MADE)
     return Value.known(np.full(kind.shape, value, kind.dtype), name)
 
 

@@ -10,7 +10,7 @@ from aiopt.frontend.onnx.functions import Functions, instantiate, operator_body
 from aiopt.frontend.onnx.older import renew
 from aiopt.frontend.onnx.part import Step, read_opsets
 from aiopt.frontend.onnx.registry import find
-from aiopt.frontend.onnx.schema import check_node, domain_of
+from aiopt.frontend.onnx.schema import check_attributes, check_node, domain_of
 from aiopt.frontend.onnx.scope import Scope
 from aiopt.frontend.onnx.subgraph import Inliner, identities, label
 
@@ -24,6 +24,7 @@ def expand(step: Step, scope: Scope, functions: Functions) -> Expansion | None:
     node, domain = step.node, domain_of(step.node)
     if (function := functions.find(node)) is not None:
         return _inline(function, step)
+    check_attributes(node, step.opset)
     if not domain and node.op_type in EXPANDERS:
         return EXPANDERS[node.op_type](step, scope)
     if (newer := renew(step, scope)) is not None:

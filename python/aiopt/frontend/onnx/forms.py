@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from aiopt.dialects import ai
+from aiopt.frontend.onnx.builder import require_small
 from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.values import Value
 from aiopt.support.errors import ModelError
@@ -19,6 +20,7 @@ def scalar(like: Value, number: float) -> Value:
 
 def steps(count: int, axis: int, rank: int) -> Value:
     """The known numbers 0, 1, ... count - 1 (i64) along an axis, which broadcast over the others."""
+    require_small([count], "i64")
     return Value.known(np.arange(count).reshape([count if at == axis else 1 for at in range(rank)]))
 
 

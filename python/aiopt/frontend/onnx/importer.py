@@ -40,18 +40,19 @@ from aiopt.support.types import TensorType, has_element
 from aiopt.support.weights import WeightStore
 
 # What a handler may raise on a broken node: everything in a model is untrusted.
-_BROKEN = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError, ir.MLIRError)  # pyright: ignore[reportAttributeAccessIssue]
+_BROKEN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, ir.MLIRError)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 @dataclass(frozen=True)
 class Deferred:
-    """A step that cannot be imported yet: it waits for others (no error), needs `tensor` known, or has no lowering.
+    """A step that cannot be imported yet: it waits for others (no error), needs `tensor` known, has no lowering, or is
+    broken (a ModelError).
 
     types: its inputs and their types, as far as they are known.
     """
 
     step: Step
-    error: UnsupportedError | None = None
+    error: AioptError | None = None
     types: Mapping[str, TensorType] = field(default_factory=dict)
 
     @property
@@ -94,23 +95,29 @@ def import_model(
     module, weights = _new_module(context, net_name(model, proto.graph.name)), WeightStore()
     with context, ir.Location.unknown(context), ir.InsertionPoint(module.body):
         main = _Main(part, read_inputs(proto.graph, shapes), weights)
-        main.run(strict=True)
+        main.run(())
         main.finish([_output(value, main, bool(shapes)) for value in proto.graph.output], part.outputs)
     return module, weights
 
 
 def import_part(
-    part: Part, name: str, inputs: Mapping[str, TensorType], absent: Collection[str], context: ir.Context
+    part: Part,
+    name: str,
+    inputs: Mapping[str, TensorType],
+    absent: Collection[str],
+    context: ir.Context,
+    keep: tuple[type[AioptError], ...] = (UnsupportedError,),
 ) -> Imported:
     """Import as much of a part as can be computed from these inputs without knowing what they hold.
 
     absent: names that exist when the part is run, but are no tensors a net could take.
+    keep: the errors with which a step is deferred; others are raised.
     Errors: ModelError if the part is broken, LimitError.
     """
     module, weights = _new_module(context, name), WeightStore()
     with context, ir.Location.unknown(context), ir.InsertionPoint(module.body):
         main = _Main(part, inputs, weights, absent)
-        main.run(strict=False)
+        main.run(keep)
         known, aliases, results = main.live()
         main.finish(list(results.values()), tuple(results))
     return Imported(module, weights, tuple(results), known, aliases, main.scope.initializers, tuple(main.deferred))
@@ -148,8 +155,8 @@ class _Main:
             else:
                 self._pending.add(name)
 
-    def run(self, strict: bool) -> None:
-        """Import all steps. strict: raise where one must be deferred."""
+    def run(self, keep: tuple[type[AioptError], ...]) -> None:
+        """Import all steps. keep: the errors with which a step is deferred; others are raised."""
         queue = deque(self.part.steps)
         with ir.InsertionPoint(self._block):
             while queue:
@@ -161,9 +168,7 @@ class _Main:
                     queue.extendleft(reversed(self._import(step)))
                 except LimitError:
                     raise
-                except UnsupportedError as error:
-                    if strict:
-                        raise
+                except keep as error:
                     self._defer(Deferred(step, error, self.scope.types(step.node.input)))
 
     def finish(self, results: Sequence[ir.Value], names: Sequence[str]) -> None:
@@ -183,7 +188,8 @@ class _Main:
 
     def live(self) -> tuple[dict[str, np.ndarray], dict[str, str], dict[str, ir.Value]]:
         """What the deferred steps and the outputs need: known tensors, inputs under another name, made ones."""
-        needed = {name for left in self.deferred for name in left.step.reads()} | set(self.part.outputs)
+        whole = [left.step for left in self.deferred if not isinstance(left.error, ModelError)]
+        needed = {name for step in whole for name in step.reads()} | set(self.part.outputs)
         known: dict[str, np.ndarray] = {}
         aliases: dict[str, str] = {}
         results: dict[str, ir.Value] = {}
@@ -220,6 +226,8 @@ class _Main:
             raise ModelError(f"{self._describe(step)}: {error}") from error
         except AioptError as error:
             raise error.at(self._describe(step))  # noqa: B904
+        except MemoryError as error:
+            raise LimitError(f"{self._describe(step)}: there is not enough memory for its constants") from error
         except _BROKEN as error:
             raise ModelError(f"{self._describe(step)}: {type(error).__name__}: {error}") from error
 

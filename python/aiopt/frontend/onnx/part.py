@@ -61,7 +61,8 @@ class Step:
         return ": ".join([*nodes, f"node '{node_name(self.node)}' ({self._operator(self.node)}{listed})"])
 
     def _operator(self, node: onnx.NodeProto) -> str:
-        return f"{node.op_type}, opset {self.opsets.get(domain_of(node), 0)}"
+        domain = domain_of(node)
+        return f"{domain}{'.' if domain else ''}{node.op_type}, opset {self.opsets.get(domain, 0)}"
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,15 @@ def read_model(model: object) -> tuple[onnx.ModelProto, Part]:
 
 
 def require_opset(proto: onnx.ModelProto, source: str) -> None:
-    """There is one opset of ONNX's own operators, and aiopt reads it. Errors: ModelError, UnsupportedError."""
+    """The IR version is known, and there is one opset of ONNX's operators, one aiopt reads.
+
+    Errors: ModelError, UnsupportedError.
+    """
+    if proto.ir_version > onnx.IR_VERSION:
+        raise UnsupportedOpsetError(
+            f"{source} is of ONNX's IR version {proto.ir_version}, but the onnx package here reads up to "
+            f"{onnx.IR_VERSION}: install a newer one"
+        )
     opsets = {entry.version for entry in proto.opset_import if entry.domain in DEFAULT_DOMAINS}
     if not opsets and all(domain_of(node) for node in proto.graph.node):
         return

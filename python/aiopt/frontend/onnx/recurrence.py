@@ -169,8 +169,8 @@ class Layer:
         begun yet and keeps its initial ones."""
         node, outputs = self.node, []
         for time in range(self.steps - 1, -1, -1) if backward else range(self.steps):
-            part = take(node, projected, [time, 0, 0], [1, *projected.shape[1:]], [1, 1, 1])
-            made = list(step(direction, reshape(node, part, projected.shape[1:]), states))
+            part = node.emit(ai.GatherOp, projected, Value.known(np.array(time)), axis=0)  # one kernel for all steps
+            made = list(step(direction, part, states))
             output = made[0]
             if self.lengths is not None:
                 runs = node.emit(ai.LessOp, scalar(self.lengths, time), self.lengths)

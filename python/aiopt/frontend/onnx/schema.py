@@ -10,11 +10,40 @@ import onnx
 from onnx import defs, helper
 
 from aiopt.frontend.onnx.values import Value
-from aiopt.support.errors import NodeInputError
+from aiopt.support.errors import NodeAttributeError, NodeInputError
 
 _MOST_OPSET = (1 << 31) - 1  # onnx.defs takes no more; a file may name any number of 64 bits
 DEFAULT_DOMAINS = ("", "ai.onnx")
 _NAMES = {"i1": "bool", "f32": "float", "f64": "double", "f16": "float16", "bf16": "bfloat16"}
+
+
+def check_attributes(proto: onnx.NodeProto, opset: int) -> None:
+    """The node has no attributes but those of its operator in this opset, each once and of its type.
+
+    Operators that onnx has no schemas of are the handlers' business. Errors: ModelError.
+    Source: onnx.defs.
+    """
+    for attribute in proto.attribute:
+        if attribute.ref_attr_name:
+            raise NodeAttributeError(f"attribute '{attribute.name}' refers to one of a function, but is in none")
+    schema = find_schema(proto.op_type, opset, domain_of(proto))
+    if schema is None:
+        return
+    seen: set[str] = set()
+    for attribute in proto.attribute:
+        name = attribute.name
+        if name not in schema.attributes:
+            known = ", ".join(sorted(schema.attributes)) or "none"
+            raise NodeAttributeError(f"attribute '{name}' is none of the operator in this opset (it has: {known})")
+        if name in seen:
+            raise NodeAttributeError(f"attribute '{name}' is given twice")
+        seen.add(name)
+        wanted = schema.attributes[name].type.value
+        if attribute.type != wanted:
+            kinds = onnx.AttributeProto.AttributeType
+            raise NodeAttributeError(
+                f"attribute '{name}' must be of type {kinds.Name(wanted)}, but is {kinds.Name(attribute.type)}"
+            )
 
 
 def check_node(proto: onnx.NodeProto, opset: int, inputs: Sequence[Value | None]) -> None:

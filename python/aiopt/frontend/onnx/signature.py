@@ -10,6 +10,7 @@ import onnx
 
 from aiopt.frontend.onnx.tensors import element_type
 from aiopt.support.errors import (
+    DeclarationError,
     DefinitionError,
     GivenShapeError,
     MissingShapeError,
@@ -42,11 +43,32 @@ def read_inputs(
     Errors: InputError if a given shape does not fit or one is missing, UnsupportedError for inputs that are no
     tensors of a type aiopt has, ModelError for a name that stands twice.
     """
-    constants = {tensor.name for tensor in graph.initializer}
-    declared = _by_name(_declare(value) for value in graph.input if value.name not in constants | set(skip))
+    constants = {tensor.name: tensor for tensor in graph.initializer}
+    for value in graph.input:
+        if value.name in constants:
+            _check_default(value, constants[value.name])
+    declared = _by_name(_declare(value) for value in graph.input if value.name not in constants.keys() | set(skip))
     given = {name: _check_given(name, shape, declared) for name, shape in (shapes or {}).items() if name not in skip}
     sizes = _bind_names(declared, given)
     return {name: TensorType(_resolve(d, given, sizes), d.element) for name, d in declared.items()}
+
+
+def _check_default(value: onnx.ValueInfoProto, tensor: onnx.TensorProto) -> None:
+    """An initializer is of the type and shape of the input of its name. Errors: DeclarationError."""
+    kind, dims = value.type.tensor_type.elem_type, declared_dims(value)
+    if kind and kind != tensor.data_type:
+        codes = {code: name.lower() for name, code in onnx.TensorProto.DataType.items()}
+        declared, held = (codes.get(code, code) for code in (kind, tensor.data_type))
+        raise DeclarationError(f"input '{value.name}' is declared as {declared}, but its initializer is {held}")
+    fits = dims is None or (
+        len(dims) == len(tensor.dims)
+        and all(not isinstance(dim, int) or dim == size for dim, size in zip(dims, tensor.dims, strict=True))
+    )
+    if not fits:
+        shown = ", ".join("?" if dim is None else str(dim) for dim in dims or ())
+        raise DeclarationError(
+            f"input '{value.name}' is declared with shape [{shown}], but its initializer has {list(tensor.dims)}"
+        )
 
 
 def foreign_inputs(graph: onnx.GraphProto) -> set[str]:
@@ -81,8 +103,10 @@ def declared_dims(value: onnx.ValueInfoProto) -> tuple[Dim, ...] | None:
 
 
 def _dim(dim: onnx.TensorShapeProto.Dimension) -> Dim:
-    """Exporters write an unknown size as nothing, 0, -1, "" or "?"."""
+    """Exporters write an unknown size as nothing, 0, -1, "" or "?". Errors: DeclarationError for a size below -1."""
     if dim.HasField("dim_value"):
+        if dim.dim_value < -1:
+            raise DeclarationError(f"a dimension of an input or output is declared as {dim.dim_value}, not 1 or more")
         return dim.dim_value if dim.dim_value > 0 else None
     return dim.dim_param if dim.dim_param not in ("", "?") else None
 

@@ -19,9 +19,9 @@ from aiopt.passes.unit import Unit
 from aiopt.support.errors import CompileError
 from aiopt.support.installed import wheel_identity
 from aiopt.support.kernel_cache import KernelCache
-from aiopt.support.target import TargetRecord
+from aiopt.support.target import DEFAULTS, CodeOptions, TargetRecord
 from aiopt.targets.cpu import llvmc
-from aiopt.targets.cpu.llvmc import compile_llvm_ir, flags
+from aiopt.targets.cpu.llvmc import Code, compile_llvm_ir, flags
 from aiopt.targets.cpu.pipeline import CpuLowerPipeline
 from aiopt.targets.cpu.split import Part, split_kernels
 from aiopt.targets.cpu.symbols import rename_symbols
@@ -41,7 +41,7 @@ def kernels_pipeline(record: TargetRecord, amp: str, fusion: str) -> str:
     )
 
 
-def tensor_pipeline(record: TargetRecord) -> str:
+def tensor_pipeline(record: TargetRecord, options: CodeOptions = DEFAULTS) -> str:
     """The pipeline text that takes KERNELS to TENSOR: templates where they cover a kernel, linalg elsewhere."""
     select = SelectRoute(
         vector_bits=record.vector_bits,
@@ -50,6 +50,7 @@ def tensor_pipeline(record: TargetRecord) -> str:
         cores=record.cores,
         fma=_has_fma(record),
         dot="avx512bf16" in record.features,
+        winograd=options.winograd,
     )
     return f"{select},ai-pack-weights,convert-ai-to-linalg"
 
@@ -86,7 +87,7 @@ def to_objects(unit: Unit, record: TargetRecord, kernels: KernelCache) -> list[b
     _check_level(unit)
     with ThreadPoolExecutor(max(1, record.cores)) as pool:
         parts = [
-            (pool.submit(_part_object, _translate(part), part.is_template, record, kernels), part)
+            (pool.submit(_part_object, _translate(part), part.code, record, kernels), part)
             for part in reversed(split_kernels(unit.module))  # the entry last: a kernel takes longer
         ]
         return [rename_symbols(code.result(), part.symbols) for code, part in reversed(parts)]
@@ -96,9 +97,9 @@ def _translate(part: Part) -> str:
     return llvm.translate_module_to_llvmir(part.module.operation)  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def _part_object(llvm_ir: str, is_template: bool, record: TargetRecord, kernels: KernelCache) -> bytes:
-    facts = [llvm_ir, is_template, asdict(record), flags(), _code_generator()]
-    return kernels.get_or_make(facts, lambda: to_object(llvm_ir, record, is_template=is_template))
+def _part_object(llvm_ir: str, code: Code, record: TargetRecord, kernels: KernelCache) -> bytes:
+    facts = [llvm_ir, code.value, asdict(record), flags(), _code_generator()]
+    return kernels.get_or_make(facts, lambda: to_object(llvm_ir, record, code))
 
 
 @cache
@@ -115,9 +116,9 @@ def _check_level(unit: Unit) -> None:
     spec.check(unit.module, Level.LLVM)  # translating an op that is not lowered would crash
 
 
-def to_object(llvm_ir: str, record: TargetRecord, *, is_template: bool = False) -> bytes:
+def to_object(llvm_ir: str, record: TargetRecord, code: Code = Code.LOOPS) -> bytes:
     """An ELF object, position independent, of a whole net (with `aiopt_<net>_run` and `aiopt_<net>_info`) or a part."""
-    return compile_llvm_ir(llvm_ir, record, "obj", is_template=is_template)
+    return compile_llvm_ir(llvm_ir, record, "obj", code)
 
 
 def to_assembly(llvm_ir: str, record: TargetRecord) -> str:

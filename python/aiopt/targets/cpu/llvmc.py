@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from typing import Literal
 
 from aiopt.support import libllvm
@@ -15,7 +16,7 @@ from aiopt.support.errors import CompileError
 from aiopt.support.libllvm import INT, POINTER, SIZE, STRING
 from aiopt.support.target import TargetRecord
 
-_AGGRESSIVE, _PIC, _DEFAULT_MODEL = 3, 2, 0  # LLVMCodeGenOptLevel, LLVMRelocMode, LLVMCodeModel
+_PIC, _DEFAULT_MODEL = 2, 0  # LLVMRelocMode, LLVMCodeModel
 # X86 has addressing modes enough without loop strength reduction, which takes up to 80 % of a small kernel's code
 # generation. Measured without it on AVX2: ResNet-50, MiniLM and the OCR detector run as fast within 2 %, the templates
 # from 5 % slower (a depthwise convolution) to 7 % faster (3x3 convolutions).
@@ -35,6 +36,28 @@ TEMPLATE_PASSES = (
 )
 
 
+class Code(StrEnum):
+    """What a module holds, and so which effort pays for it.
+
+    The entry is a list of calls, in which there is nothing to find, while the time that LLVM takes grows with its
+    square. Measured for 719 launches: 0.79 s as loops, 0.02 s without passes and with the fastest code generation; a
+    launch takes as long.
+    """
+
+    LOOPS = "loops"
+    TEMPLATE = "template"
+    ENTRY = "entry"
+
+    @property
+    def passes(self) -> str:
+        return {Code.LOOPS: PASSES, Code.TEMPLATE: TEMPLATE_PASSES, Code.ENTRY: ""}[self]
+
+    @property
+    def level(self) -> int:
+        """LLVMCodeGenOptLevel: none or aggressive."""
+        return 0 if self is Code.ENTRY else 3
+
+
 def flags() -> tuple[str, ...]:
     """How code is generated, in the words of llc."""
     return ("-O3", "-relocation-model=pic", *_options())
@@ -45,17 +68,18 @@ def _options() -> tuple[str, ...]:
 
 
 def compile_llvm_ir(
-    ir_text: str | bytes, record: TargetRecord, kind: Literal["obj", "asm"] = "obj", *, is_template: bool = False
+    ir_text: str | bytes, record: TargetRecord, kind: Literal["obj", "asm"] = "obj", code: Code = Code.LOOPS
 ) -> bytes:
     """Optimise LLVM IR (text or bitcode) for a CPU and emit an ELF object or assembly.
 
-    is_template: the loops are those of a template, so that TEMPLATE_PASSES are enough.
+    code: what it is, which decides about passes.
     The code uses the triple's baseline and the record's features alone, scheduled for the record's CPU.
     Raises CompileError with LLVM's words.
     """
-    with _context() as context, _parse(context, ir_text) as module, _machine(record) as machine:
+    with _context() as context, _parse(context, ir_text) as module, _machine(record, code.level) as machine:
         _set_target(module, machine, record)
-        _optimise(module, machine, TEMPLATE_PASSES if is_template else PASSES)
+        if code.passes:
+            _optimise(module, machine, code.passes)
         return _emit(module, machine, kind)
 
 
@@ -92,7 +116,7 @@ def _parse(context: int, ir_text: str | bytes) -> Iterator[ctypes.c_void_p]:
 
 
 @contextmanager
-def _machine(record: TargetRecord) -> Iterator[int]:
+def _machine(record: TargetRecord, level: int) -> Iterator[int]:
     architecture = record.triple.split("-")[0]
     if architecture not in _BASELINES:
         raise CompileError(f"no CPU code for the triple '{record.triple}' (there is: {', '.join(_BASELINES)})")
@@ -108,9 +132,7 @@ def _machine(record: TargetRecord) -> Iterator[int]:
         raise CompileError(f"LLVM does not know the triple: {libllvm.take_string(message.value)}")
     features = ",".join(f"+{feature}" for feature in record.features)
     create = _ref("LLVMCreateTargetMachine", POINTER, STRING, STRING, STRING, INT, INT, INT)
-    machine = create(
-        target, record.triple.encode(), baseline.encode(), features.encode(), _AGGRESSIVE, _PIC, _DEFAULT_MODEL
-    )
+    machine = create(target, record.triple.encode(), baseline.encode(), features.encode(), level, _PIC, _DEFAULT_MODEL)
     try:
         yield machine
     finally:

@@ -11,6 +11,7 @@ from mlir.dialects import llvm
 from aiopt.passes.spec.interface import net_name
 from aiopt.passes.templates.registry import ROUTE, TEMPLATE_ROUTE
 from aiopt.passes.walk import ops_named
+from aiopt.targets.cpu.llvmc import Code
 
 _SYMBOL_OPS = ("llvm.call", "llvm.mlir.addressof")
 _SYMBOL_ATTRIBUTES = ("callee", "global_name")  # of these
@@ -19,11 +20,11 @@ _HIDDEN = 1  # LLVM's visibility: other objects of the net see it, other librari
 
 @dataclass(frozen=True)
 class Part:
-    """A module to compile, what symbols of the object are to be called then, and whether a template made its loops."""
+    """A module to compile, what symbols of the object are to be called then, and what code it is."""
 
     module: ir.Module
     symbols: Mapping[str, str]
-    is_template: bool = False
+    code: Code = Code.LOOPS
 
 
 def split_kernels(module: ir.Module) -> list[Part]:
@@ -47,11 +48,11 @@ def split_kernels(module: ir.Module) -> list[Part]:
             names = _neutral_names(kernel, [name for name in needed if _is_defined(symbols[name])])
             part = _extract(needed, symbols, names, exported={kernel})
             renaming = {new: prefix + old if old == kernel else old for old, new in names.items()}
-            parts.append(Part(part, renaming, _has_template(symbols[kernel])))
+            parts.append(Part(part, renaming, Code.TEMPLATE if _has_template(symbols[kernel]) else Code.LOOPS))
         rest = [name for name in symbols if name not in inside or name in kernels]
         rest = _reachable([name for name in rest if name not in kernels], symbols, stop=set(kernels))
         renamed = {kernel: prefix + kernel for kernel in kernels}
-        return [Part(_extract(rest, symbols, renamed, declared=set(kernels)), {}), *parts]
+        return [Part(_extract(rest, symbols, renamed, declared=set(kernels)), {}, Code.ENTRY), *parts]
 
 
 def _neutral_names(kernel: str, defined: list[str]) -> dict[str, str]:

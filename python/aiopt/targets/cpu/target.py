@@ -13,9 +13,10 @@ from aiopt.passes.spec.interface import net_name
 from aiopt.passes.unit import Unit
 from aiopt.runtime.net import CompiledNet
 from aiopt.runtime.parted import CpuPart
+from aiopt.support.cost import Machine, annotated
 from aiopt.support.fusion import AUTO
 from aiopt.support.kernel_cache import KernelCache
-from aiopt.support.target import TargetRecord
+from aiopt.support.target import DEFAULTS, CodeOptions, TargetRecord
 from aiopt.targets.base import BuiltPart, Device, Stage, Target
 from aiopt.targets.cpu.codegen import (
     kernels_pipeline,
@@ -37,8 +38,8 @@ class CpuTarget(Target, Device):
     name = "cpu"
     kinds: ClassVar[tuple[str, ...]] = ("llvm", "asm", "obj")
 
-    def __init__(self, machine: str = "host") -> None:
-        self._machine = machine
+    def __init__(self, machine: str = "host", options: CodeOptions = DEFAULTS) -> None:
+        self._machine, self._options = machine, options
 
     @property
     def _record(self) -> TargetRecord:
@@ -46,12 +47,15 @@ class CpuTarget(Target, Device):
 
     def on(self, machine: str) -> CpuTarget:
         cpu_record(machine)
-        return CpuTarget(machine)
+        return CpuTarget(machine, self._options)
+
+    def with_options(self, options: CodeOptions) -> CpuTarget:
+        return CpuTarget(self._machine, options)
 
     def stages(self, amp: str = "none", fusion: str = AUTO) -> list[Stage]:
         return [
             Stage("graph", Level.GRAPH, Level.KERNELS, kernels_pipeline(self._record, amp, fusion)),
-            Stage("tensor", Level.KERNELS, Level.TENSOR, tensor_pipeline(self._record)),
+            Stage("tensor", Level.KERNELS, Level.TENSOR, tensor_pipeline(self._record, self._options)),
             Stage("loops", Level.TENSOR, Level.LOOPS, "ai-loops-pipeline"),
             Stage("llvm", Level.LOOPS, Level.LLVM, lower_pipeline(self._record)),
         ]
@@ -67,6 +71,9 @@ class CpuTarget(Target, Device):
             "template_passes": TEMPLATE_PASSES,
             "flags": list(flags()),
         }
+
+    def estimate(self, report: dict[str, Any]) -> dict[str, Any]:
+        return annotated(report, Machine.nominal(self._record))
 
     def emit(self, unit: Unit, kind: str) -> bytes:
         llvm_ir = to_llvm_ir(unit)

@@ -6,7 +6,9 @@
 // RUN: aiopt %s -p ai-graph-pipeline,ai-group-kernels,ai-outline-kernels -o %t/kernels.mlir
 // RUN: aiopt-run %t/kernels.mlir --input x=%t/x.npy --compare reference --repeat 3 | filecheck %s
 // RUN: aiopt-run %s --json --threads 2 --seed 3 | %python -m json.tool | filecheck %s --check-prefix=JSON
+// RUN: not aiopt-run %s --winograd=3 2>&1 | filecheck %s --check-prefix=WINOGRAD
 
+// WINOGRAD: error: --winograd: invalid choice: '3' (choose from
 // CHECK: {{^}}output y: 2x3 float32, min 0, max 5, mean 1.66667, difference to reference 0
 // CHECK-NEXT: {{^}}time per run: {{[0-9.]+}} ms (median of 3, 1 threads)
 // CHECK-NEXT: {{^}}launches: 1

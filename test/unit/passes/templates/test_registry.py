@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from mlir import ir
@@ -11,7 +13,6 @@ from aiopt.dialects import ai
 from aiopt.passes import pipeline
 from aiopt.passes.templates import registry
 from aiopt.passes.templates.base import Facts, Template
-from aiopt.passes.templates.kernel import read_contraction
 from aiopt.passes.templates.select_route import known_arguments
 from aiopt.passes.unit import Unit
 from aiopt.targets import find_target
@@ -38,6 +39,8 @@ _KERNELS = {
     "conv": _conv("conv", 1, 3, 1),
     "depthwise": _conv("depthwise", 20, 3, 2),
     "winograd": _conv("winograd", 1, 3, 1),
+    "transpose": Kernel("transpose", lambda x: ai.TransposeOp(x, permutation=[1, 0]).out, [_normal(37, 90)]),
+    "rows": Kernel("rows", lambda x: ai.SoftmaxOp(x, axis=1).out, [_normal(37, 90)]),
 }
 
 
@@ -66,8 +69,8 @@ def test_all_ranges_give_right_kernels(name: str, monkeypatch: pytest.MonkeyPatc
     for _ in range(4):
         drawn = {key: int(_RNG.choice(values)) for key, values in ranges.items()}
 
-        def choose_drawn(found: registry.Contraction, facts: Facts, drawn: dict[str, int] = drawn):
-            choice = choose(found, facts)
+        def choose_drawn(function: func.FuncOp, known: frozenset[int], facts: Facts, drawn: dict[str, int] = drawn):
+            choice = choose(function, known, facts)
             assert choice is not None
             return choice[0], {**choice[1], **drawn}
 
@@ -75,15 +78,16 @@ def test_all_ranges_give_right_kernels(name: str, monkeypatch: pytest.MonkeyPatc
         check([kernel], winograd="4" if name == "winograd" else "off")
 
 
-def _template(kernel: Kernel) -> tuple[Template, registry.Contraction, Unit]:
+def _template(kernel: Kernel) -> tuple[Template, Any, Unit]:
     unit, _ = unit_of([kernel])
     pipeline.run(unit, GROUPED)
     known = known_arguments(unit)
     for op in unit.module.body.operations:
         if isinstance(op, func.FuncOp) and "ai.kernel" in op.attributes:
-            found = read_contraction(op, known[op.name.value])
+            template = registry.registered()[kernel.template]
+            found = template.read(op, known[op.name.value])
             assert found is not None
-            return registry.registered()[kernel.template], found, unit  # the unit keeps the module alive
+            return template, found, unit  # the unit keeps the module alive
     raise AssertionError("there is a kernel")
 
 

@@ -18,6 +18,7 @@ from aiopt.support.kernel_cache import KernelCache
 from aiopt.targets import find_target
 from aiopt.targets.cpu import llvmc
 from aiopt.targets.cpu.codegen import to_llvm_ir, to_object, to_objects
+from aiopt.targets.cpu.llvmc import Code
 from aiopt.targets.cpu.record import host
 from aiopt.targets.cpu.split import split_kernels
 
@@ -64,7 +65,7 @@ func.func @main(%x: tensor<40x70xf32>, %y: tensor<70x90xf32>) -> (tensor<40x90xf
 def test_templates_get_passes_of_their_own_and_compute_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     unit = driver.load_unit(TEMPLATES, io.new_context())
     driver.lower(unit, find_target("cpu"))
-    assert [part.is_template for part in split_kernels(unit.module)] == [False, True, False]
+    assert [part.code for part in split_kernels(unit.module)] == [Code.ENTRY, Code.TEMPLATE, Code.LOOPS]
     weights = pack_weights(unit.module, unit.weights)
     objects = to_objects(unit, host(), KernelCache())
     random = np.random.default_rng(0)

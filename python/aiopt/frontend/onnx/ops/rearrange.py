@@ -7,7 +7,7 @@ import numpy as np
 from aiopt.dialects import ai
 from aiopt.dialects.ai.padding import PAD_MODES
 from aiopt.dialects.ext import Operation
-from aiopt.frontend.onnx.builder import known
+from aiopt.frontend.onnx.builder import known, require_small
 from aiopt.frontend.onnx.forms import (
     broadcast_to,
     normal_axes,
@@ -94,6 +94,7 @@ def _eye_like(node: Node) -> Value:
     if x.rank != 2:
         raise ModelError(f"the input must be a matrix, but has shape {list(x.shape)}")
     element = x.element if dtype is None else element_type(dtype, "the result")
+    require_small(x.shape, element)
     eye = np.eye(*x.shape, k=node.attributes.get_int("k", 0), dtype=np.bool_)
     return known(eye.astype(numpy_dtype(element)), node.outputs[0])
 

@@ -1,0 +1,88 @@
+"""Kernels of rows: elementwise ops around folds (softmax, norms, means), a few passes over a row that stays in cache.
+
+Vectors lie along the row; where the folded axes have others inside them, along those, so that each lane is a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
+from aiopt.passes.templates.row_program import plan
+from aiopt.passes.templates.row_reader import RowKernel, read_rows
+from aiopt.passes.templates.row_tasks import RowTasks
+
+_SHORTEST = 8  # elements of a row, or rows side by side, that pay for a loop over vectors
+_VECTORS = 4  # of a row at a time: steps of elementary functions wait for each other
+_WIDTH = 128  # rows side by side: eight cache lines of each step along them
+_SHORT_ROW, _LONG_ROW = 64, 1024
+_TASK_ELEMENTS = 16384
+_TASKS_PER_CORE = 4
+_KEPT_BYTES = 32768  # of what is kept of a row beside the result
+
+
+def _matches(kernel: RowKernel) -> bool:
+    """Rows of at least a vector, of which little is kept; elementwise kernels with a function that is a polynomial."""
+    program = kernel.program
+    if not program.axes and not any(step.is_costly for step in program.steps):
+        return False
+    return kernel.size(kernel.inner or kernel.row) >= _SHORTEST and _kept_bytes(kernel, 1) <= _KEPT_BYTES
+
+
+def _kept_bytes(kernel: RowKernel, lanes: int) -> int:
+    return 4 * kernel.size(kernel.row) * lanes * sum(len(sweep.kept) for sweep in plan(kernel.program))
+
+
+def _parameters(kernel: RowKernel, facts: Facts) -> Parameters:
+    row = kernel.size(kernel.row)
+    rows = kernel.size(kernel.lead[-1]) if kernel.lead and not kernel.inner else 1
+    tasks = -(-_TASKS_PER_CORE * facts.cores // prod(map(kernel.size, kernel.lead[:-1])))
+    part = max(1, min(_TASK_ELEMENTS // row, rows // tasks))
+    together = min(_together(kernel), part)
+    return {
+        "lanes": facts.lanes,
+        "fma": int(facts.fma),
+        "vectors": _side_by_side(kernel, facts) if kernel.inner else _VECTORS,
+        "together": together,
+        "rows": part // together * together,
+        "columns": row if kernel.program.axes else min(row, _TASK_ELEMENTS),
+    }
+
+
+def _together(kernel: RowKernel) -> int:
+    """Rows at a time: the lanes of a row are joined at its end, which takes as long as many steps along it."""
+    if kernel.inner or not kernel.program.axes:
+        return 1
+    row = kernel.size(kernel.row)
+    is_costly = any(step.is_costly for step in kernel.program.steps)
+    return 4 if row <= _SHORT_ROW else 1 if is_costly and row >= _LONG_ROW else 2
+
+
+def _side_by_side(kernel: RowKernel, facts: Facts) -> int:
+    """Vectors of rows side by side, as many as what is kept of them has room for."""
+    vectors = _WIDTH // facts.lanes
+    while vectors > 1 and _kept_bytes(kernel, vectors * facts.lanes) > _KEPT_BYTES:
+        vectors //= 2
+    return vectors
+
+
+def _ranges(kernel: RowKernel, facts: Facts) -> dict[str, Sequence[int]]:
+    rows = kernel.size(kernel.lead[-1]) if kernel.lead and not kernel.inner else 1
+    return {"vectors": (1, 2, 4, 8), "rows": range(_together(kernel), rows + 1, _together(kernel))}
+
+
+def _emit(kernel: RowKernel, parameters: Parameters, buffers: Buffers) -> None:
+    RowTasks.of(kernel, parameters, buffers).emit()
+
+
+TEMPLATE = Template(
+    "rows",
+    ("lanes", "fma", "vectors", "together", "rows", "columns"),
+    _matches,
+    no_rival,
+    _parameters,
+    _ranges,
+    _emit,
+    read_rows,
+)
