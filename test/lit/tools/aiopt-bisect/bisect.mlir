@@ -8,7 +8,7 @@
 
 // RIGHT: {{^}}no pass is at fault: {{[0-9]+}} steps, all within 0.0001{{$}}
 
-// CHECK: {{^}}first wrong after: ai-outline-kernels (level kernels){{$}}
+// CHECK: {{^}}first wrong after: ai-outline-kernels{{.}}views=true{{.}} (level kernels){{$}}
 // CHECK-NEXT: {{^}}output y: off by {{[0-9.]+}} of its largest value{{$}}
 // CHECK-NEXT: {{^}}op: ai.sigmoid, off by {{[0-9.]+}} of its largest value{{$}}
 // CHECK-NEXT: {{^}}ONNX node: Relu_1{{$}}
