@@ -14,11 +14,11 @@
 // CHECK-NEXT: {{^}}ONNX node: Relu_1{{$}}
 // CHECK-NEXT: {{^}}reproducer: {{.*}}r.mlir{{$}}
 
-// REPRODUCER: // ai-outline-kernels makes the numbers wrong. Run it with: aiopt --run-reproducer FILE
+// REPRODUCER: // ai-outline-kernels{{.}}views=true{{.}} makes the numbers wrong. Run it with: aiopt --run-reproducer FILE
 // REPRODUCER: ai.level = "graph"
 // REPRODUCER: ai.group
 // REPRODUCER: mlir_reproducer: {
-// REPRODUCER-NEXT: pipeline: "builtin.module(ai-outline-kernels)"
+// REPRODUCER-NEXT: pipeline: "builtin.module(ai-outline-kernels{{.}}views=true{{.}})"
 
 // AGAIN: ai.level = "kernels"
 // AGAIN: func.func private @neg_relu_0
