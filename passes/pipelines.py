@@ -88,9 +88,13 @@ class LinalgPipeline(NamedPipeline):
 
 @dataclass(frozen=True)
 class LoopsPipeline(NamedPipeline):
-    """TENSOR to LOOPS: schedule each kernel, give it buffers, turn it into loops, plan the memory of all."""
+    """TENSOR to LOOPS: schedule each kernel, give it buffers, turn it into loops, plan the threads and memory of all.
+
+    cores: see ai-plan-threads.
+    """
 
     name: ClassVar[str] = "ai-loops-pipeline"
+    cores: int = 1
 
     def passes(self) -> list[str]:
         return [
@@ -106,5 +110,6 @@ class LoopsPipeline(NamedPipeline):
             "ai-allocate-scratch",
             "func.func(convert-linalg-to-loops)",
             "canonicalize",
+            f"ai-plan-threads{{cores={self.cores}}}",
             "ai-plan-memory",
         ]

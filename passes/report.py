@@ -13,8 +13,11 @@ from aiopt.dialects.ext import operations
 from aiopt.passes.base import functions
 from aiopt.passes.lower.allocate_scratch import buffer_bytes
 from aiopt.passes.rewrite import WHY
+from aiopt.passes.spec.base import REGION, SERIAL
+from aiopt.passes.templates.base import LIBRARY_ROUTE
 from aiopt.passes.templates.registry import CHOICE
 
+_OF_CALL = {"why": WHY, "region": REGION}
 _PICKS = {"ai.gather", "ai.slice"}  # ops that read some elements of a tensor
 _SIZES = ("arena_bytes", "arena_lower_bound_bytes", "temporaries_bytes", "weights_bytes")
 
@@ -33,7 +36,8 @@ def amp(module: ir.Module, remarks: Sequence[str]) -> dict[str, Any]:
 
 
 def kernels(module: ir.Module) -> list[dict[str, Any]]:
-    """One entry per call of @main: the kernel, its ops, ONNX nodes, flops, bytes, bytes of its result, and launches.
+    """One entry per call of @main: the kernel, its ops, ONNX nodes, flops, bytes, bytes of its result, launches, and
+    how it runs: an estimate of its nanoseconds on one core, whether it is serial, and its region (ai-plan-threads).
 
     `weight_bytes` are those of constants, in the order in which the kernel reads them, `activation_bytes` all others it
     reads or writes once, and `scratch_bytes` what it has in the arena for itself.
@@ -85,18 +89,21 @@ def _source(value: ir.Value) -> ir.Value:
 
 
 def of_call(call: func.CallOp) -> dict[str, Any]:
-    """What a call of a kernel says, at any level: the kernel, ONNX nodes, and why its target is not a preferred one."""
-    why = {"why": call.attributes[WHY].value} if WHY in call.attributes else {}
-    return {"kernel": call.callee.value, "nodes": _strings(call, "ai.nodes"), **why}
+    """What a call of a kernel says, at any level: the kernel, ONNX nodes, why its target is not a preferred one, and
+    the region of calls that run at the same time."""
+    more = {key: call.attributes[name].value for key, name in _OF_CALL.items() if name in call.attributes}
+    return {"kernel": call.callee.value, "nodes": _strings(call, "ai.nodes"), **more}
 
 
 def of_kernel(kernel: func.FuncOp) -> dict[str, Any]:
-    """What a kernel says of itself, at any level: its ops, flops and bytes, and the template it is made by."""
+    """What a kernel says of itself, at any level: its ops, flops, bytes, the route it takes and the template it has."""
     numbers = {
         key: kernel.attributes[f"ai.{key}"].value for key in ("flops", "bytes") if f"ai.{key}" in kernel.attributes
     }
     template = {"template": _template(kernel)} if CHOICE in kernel.attributes else {}
-    return {"ops": _strings(kernel, "ai.ops"), **numbers, **template}
+    route = {"route": kernel.attributes["ai.route"].value} if "ai.route" in kernel.attributes else {}
+    library = {"library": template["template"]["name"]} if route.get("route") == LIBRARY_ROUTE else {}
+    return {"ops": _strings(kernel, "ai.ops"), **numbers, **route, **library, **template}
 
 
 def _describe(kernel: func.FuncOp) -> dict[str, Any]:
@@ -106,8 +113,10 @@ def _describe(kernel: func.FuncOp) -> dict[str, Any]:
     scratch_bytes = sum(buffer_bytes(kind) for kind in scratch)
     full_size = any(buffer_bytes(kind) >= buffer_bytes(result) for kind in scratch)
     launches = max(1, len(nests)) if full_size else 1
+    facts = {"nanoseconds": kernel.attributes["ai.nanoseconds"].value} if "ai.nanoseconds" in kernel.attributes else {}
+    facts["serial"] = SERIAL in kernel.attributes
     sizes = {"result_bytes": buffer_bytes(result), "scratch_bytes": scratch_bytes}
-    return {**of_kernel(kernel), **sizes, "launches": launches}
+    return {**of_kernel(kernel), **facts, **sizes, "launches": launches}
 
 
 def _template(kernel: func.FuncOp) -> dict[str, Any]:

@@ -66,6 +66,7 @@ def _parser() -> Parser:
     add("--input", action="append", default=[], metavar="NAME=FILE.npy", help="value of an input (else random)")
     add("--shape", action="append", default=[], metavar="NAME=1x3x48x320", help="shape of an input of an ONNX model")
     add("--threads", type=count, metavar="N", help="threads of a run (default: 1, for .aio what it was compiled for)")
+    add("--affinity", metavar="CPUS", help="where threads run: auto, none, compact or CPUs such as 0,2-3")
     add("--repeat", type=count, default=10, metavar="N", help="timed runs after a first one (default: 10)")
     add("--seed", type=seed, default=0, metavar="N", help="seed of the random inputs (default: 0)")
     add("--compare", choices=["onnxruntime", "reference"], help="hold the outputs against another engine's")
@@ -110,6 +111,8 @@ def _work(given: argparse.Namespace, journal: Journal) -> int:
         return 0
     if given.per_layer and given.amp == "none":
         raise OptionError("--per-layer goes with --amp=bf16 or --amp=f16")
+    if given.affinity is not None:
+        aiopt.set_affinity(given.affinity)
     shapes = parse_shapes(given.shape)
     arrays = load_inputs(given.input)
     start = time.perf_counter()

@@ -12,7 +12,7 @@ from aiopt.dialects.ai.logic import AndOp, EqualOp, LessEqualOp, LessOp, NotOp, 
 from aiopt.dialects.ai.movement import BroadcastToOp, ConcatOp, InsertOp, RelayoutOp, ReshapeOp, SliceOp, TransposeOp
 from aiopt.dialects.ai.nn import BatchNormOp, MatMulOp, SoftmaxOp
 from aiopt.dialects.ai.padding import PadOp
-from aiopt.dialects.ai.pool import AvgPoolOp, MaxPoolOp
+from aiopt.dialects.ai.pool import AvgPoolOp, MaxPoolOp, MaxPoolPlacesOp
 from aiopt.dialects.ai.quantize import DequantizeLinearOp, QuantizeLinearOp
 from aiopt.dialects.ai.reduce import ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp
 from aiopt.dialects.ai.sampling import GatherOp, ResizeOp
@@ -95,6 +95,7 @@ __all__ = [
     "MatMulIntegerOp",
     "MatMulOp",
     "MaxPoolOp",
+    "MaxPoolPlacesOp",
     "MaximumOp",
     "MinimumOp",
     "MulOp",

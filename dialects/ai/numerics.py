@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aiopt.support.types import is_float, numpy_dtype
+from aiopt.support.types import INTEGERS, is_float, numpy_dtype
 
 # Division by zero, overflow and NaN give the IEEE result without a word, as compiled code does.
 quiet = np.errstate(all="ignore")
@@ -17,9 +17,30 @@ def widen(array: np.ndarray) -> np.ndarray:
 
 def convert(array: np.ndarray, element: str) -> np.ndarray:
     """The elements in another type, rounded once (ml_dtypes would round f64 to f32 and that to bf16)."""
+    if is_float(array.dtype) and element in INTEGERS:
+        return _to_integer(array, element)
     if element == "bf16" and array.dtype == np.float64:
         array = _round_to_odd(array)
     return array.astype(numpy_dtype(element))
+
+
+def word_bits(element: str) -> int:
+    """Bits of the signed word in which a float becomes this integer type: 32 where they hold the type, else 64."""
+    return 64 if element in ("i64", "ui32", "ui64") else 32
+
+
+def _to_integer(array: np.ndarray, element: str) -> np.ndarray:
+    """Floats toward zero, by way of a signed word; numpy leaves open what becomes of those it has not."""
+    bits, wide = word_bits(element), array.astype(np.float64)
+    end = 2.0 ** (bits - 1)
+
+    def word(x: np.ndarray) -> np.ndarray:
+        return np.where(np.abs(x) < end, x, -end).astype(np.int64)
+
+    found = word(wide)
+    if element == "ui64":
+        found = np.where(wide >= end, word(wide - end) ^ np.iinfo(np.int64).min, found)
+    return found.astype(numpy_dtype(element))
 
 
 def _round_to_odd(array: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from aiopt.dialects.ai.checks import window_counts
 from aiopt.dialects.ai.dialect import AiDialect, Trait
 from aiopt.dialects.ai.numerics import lowest, pad, quiet, widen, windows
 from aiopt.dialects.ai.packing import array_channels_first, array_in_layout, channels_first, in_layout
-from aiopt.dialects.constraints import FloatTensor, NumericTensor
+from aiopt.dialects.constraints import FloatTensor, IndexTensor, NumericTensor
 from aiopt.dialects.ext import Operand, Result
 from aiopt.support.types import TensorType
 
@@ -83,12 +83,58 @@ class MaxPoolOp(AiDialect.Operation, name="max_pool"):
         return MaxPoolOp.infer(input, kernel=kernel, **attributes).size * math.prod(kernel)
 
 
+class MaxPoolPlacesOp(AiDialect.Operation, name="max_pool_places"):
+    """Of each window the place of the first element, in row-major order, that `ai.max_pool` takes.
+
+    A place is counted in row-major order over the spatial dimensions of the element's channel. Padding has none; a
+    window of nothing else gives -1.
+
+    Shapes: input [N, C, *spatial] -> out [N, C, *counts], as for `ai.max_pool`. Types: numbers; out i64.
+    Errors: as `ai.max_pool`.
+    Source: ONNX MaxPool-12, Indices (storage_order and the channels before are the importer's work).
+    """
+
+    traits = frozenset({Trait.POOLING})
+    input: Operand[NumericTensor]
+    kernel: ir.DenseI64ArrayAttr
+    strides: ir.DenseI64ArrayAttr
+    pads: ir.DenseI64ArrayAttr
+    dilations: ir.DenseI64ArrayAttr
+    out: Result[IndexTensor]
+
+    @classmethod
+    def defaults(cls, input: TensorType, *, kernel: list[int], **_: object) -> dict[str, Any]:
+        return MaxPoolOp.defaults(input, kernel=kernel)
+
+    @staticmethod
+    def infer(input: TensorType, **window: list[int]) -> TensorType:
+        return TensorType(_infer(input, None, **window).shape, "i64")
+
+    @staticmethod
+    def reference(
+        input: np.ndarray, *, kernel: list[int], strides: list[int], pads: list[int], dilations: list[int]
+    ) -> np.ndarray:
+        largest = MaxPoolOp.reference(input, kernel=kernel, strides=strides, pads=pads, dilations=dilations)
+        names, top = {"kernel": kernel, "strides": strides, "dilations": dilations}, largest[..., None]
+        places = np.arange(math.prod(input.shape[2:])).reshape(1, 1, *input.shape[2:])
+        taps = (*top.shape[2:-1], math.prod(kernel))
+        chosen = windows(pad(places, pads, -1), **names).reshape(1, 1, *taps)
+        patches = windows(pad(input, pads, 0), **names).reshape(*top.shape[:2], *taps)
+        hit = ((patches == top) | ((patches != patches) & (top != top))) & (chosen >= 0)
+        first = np.take_along_axis(np.broadcast_to(chosen, hit.shape), hit.argmax(-1)[..., None], -1)[..., 0]
+        return np.where(hit.any(-1), first, -1)
+
+    @staticmethod
+    def flops(input: TensorType, *, kernel: list[int], **attributes: Any) -> int:
+        return 2 * MaxPoolOp.flops(input, kernel=kernel, **attributes)
+
+
 class AvgPoolOp(AiDialect.Operation, name="avg_pool"):
     """The mean of each window, over its elements inside the input or (count_include_pad) over all of the window.
 
     Shapes: input [N, C, *spatial] -> out [N, C, *counts], counts as for `ai.conv`. pads: all begins, then all ends.
     With `layout` = "channels_last", both are [N, *spatial, C]. Absent dilations are 1.
-    Types: floats; f16 is summed in f32.
+    Types: floats; f16 is summed in f32, in row-major order.
     Errors: attributes whose length does not fit; a window larger than the padded input; pads as large as the window.
     Source: ONNX AveragePool-19 (ceil_mode and auto_pad are the importer's work).
     """
@@ -138,7 +184,7 @@ class AvgPoolOp(AiDialect.Operation, name="avg_pool"):
         def fold(array: np.ndarray, outside: float) -> np.ndarray:
             taps = dilations or [1] * len(kernel)
             patches = windows(pad(array, pads, outside), kernel=kernel, strides=strides, dilations=taps)
-            return np.sum(patches, axis=tuple(range(input.ndim, patches.ndim)))
+            return sum((patches[(..., *tap)] for tap in np.ndindex(*kernel)), start=patches.dtype.type(0))
 
         wide = widen(input)
         counts = fold(np.ones((1, 1, *input.shape[2:]), wide.dtype), float(count_include_pad))

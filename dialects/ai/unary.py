@@ -261,12 +261,14 @@ class RoundOp(Unary, name="round"):
 class CastOp(AiDialect.Operation, name="cast"):
     """Convert each element to the type `to`.
 
-    Floats to integers round toward zero (out of range and NaN: undefined); numbers to bool give `x != 0`; bool to
-    numbers gives 0 or 1; integers to integers keep the low bits.
+    Floats to integers round toward zero and go by way of i32 (to i64, ui32 and ui64: of i64), of which the low bits are
+    kept; NaN and what that word has not become its lowest number. To ui64, floats from 2^63 on to 2^64 stay what they
+    are, and larger ones become 2^63. Numbers to bool give `x != 0`; bool to numbers gives 0 or 1; integers to integers
+    keep the low bits.
 
     Shapes: as input. Types: any to any.
     Errors: `to` is no element type aiopt has.
-    Source: ONNX Cast-13.
+    Source: ONNX Cast-13, which leaves open what is out of range: there, as ONNX Runtime on x86-64.
     """
 
     traits = frozenset({Trait.ELEMENTWISE})

@@ -232,7 +232,8 @@ def _title(op: ir.OpView) -> str:
 
 
 def _integer(value: int) -> ir.IntegerAttr:
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+    """A count; beyond 64 bits, where no machine would come to an end, the largest one."""
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), min(value, (1 << 63) - 1))
 
 
 def _strings(values: Iterable[str]) -> ir.ArrayAttr:

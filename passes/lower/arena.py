@@ -1,6 +1,7 @@
 """Offsets in one arena for buffers with known lifetimes (pure Python: no IR here).
 
-Time is counted in calls of `@main`. Two buffers may share memory if no call needs both. Finding the smallest arena
+Time is counted in calls of `@main`, of which those at the same time are one. Two buffers may share memory if no call
+needs both. Finding the smallest arena
 is NP-hard (dynamic storage allocation), so orders of placement are tried: several greedy ones, a hill climb from each.
 """
 

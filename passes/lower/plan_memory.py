@@ -14,6 +14,7 @@ from aiopt.passes.base import Pass, functions
 from aiopt.passes.lower.arena import ALIGNMENT, Buffer, Plan, align, plan
 from aiopt.passes.spec.base import Level
 from aiopt.passes.spec.plan import plan_sizes, weight_offsets
+from aiopt.passes.spec.regions import region_of
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import CompileError
 from aiopt.support.weights import WeightStore
@@ -24,7 +25,8 @@ class PlanMemory(Pass):
     """Before: @main has a memref.alloc per temporary and a bufferization.to_buffer per constant.
     After: views of two more arguments, %weights and %arena; module attributes say how large they are.
 
-    An alloc lives from the first to the last call that takes it or a view of it. Remarks: peak and lower bound.
+    An alloc lives from the first to the last call that takes it or a view of it; calls of one region (ai-plan-threads)
+    are at the same time. Remarks: peak and lower bound.
     """
 
     name: ClassVar[str] = "ai-plan-memory"
@@ -66,7 +68,8 @@ class _WeightLayout:
 def _read_main(main: func.FuncOp) -> _Uses:
     uses = _Uses()
     source: dict[ir.Value, ir.Value] = {}  # a view or an alloc -> the alloc under it
-    call = 0
+    step = -1
+    region: int | None = None
     for op in main.entry_block.operations:
         name = op.operation.name
         if name == "memref.alloc":
@@ -76,10 +79,11 @@ def _read_main(main: func.FuncOp) -> _Uses:
         elif name == "bufferization.to_buffer":
             uses.constants.append(op)
         elif name == "func.call":
+            before, region = region, region_of(op)
+            step += before is None or region != before
             for alloc in {source[v] for v in op.operands if v in source}:
-                first = uses.buffers[alloc].first if alloc in uses.buffers else call
-                uses.buffers[alloc] = Buffer(byte_size(alloc.type), first, call)
-            call += 1
+                first = uses.buffers[alloc].first if alloc in uses.buffers else step
+                uses.buffers[alloc] = Buffer(byte_size(alloc.type), first, step)
     return uses
 
 

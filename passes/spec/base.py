@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -14,6 +14,10 @@ from aiopt.passes.level import Level
 from aiopt.passes.walk import find_op, ops_named
 from aiopt.support.errors import SpecError
 from aiopt.support.types import ELEMENTS, storage_element
+
+SERIAL = "ai.serial"  # on a kernel: it runs on one thread
+LIBRARY = "ai.library"  # on a function without a body: the library that has it
+REGION = "ai.region"  # on calls in @main: those of one number run at the same time
 
 _STORED = frozenset(map(storage_element, ELEMENTS))
 
@@ -77,17 +81,19 @@ def require_dense_constants(level: Level, function: func.FuncOp, equal: bool = F
 def require_functions(level: Level, module: ir.Module, others: frozenset[str] = frozenset()) -> dict[str, func.FuncOp]:
     """The functions by name; beside them the module has ops called one of `others` only. Raises SpecError.
 
-    All have a body, and none calls @main.
+    All have a body, but for those of libraries, which are not among them, and none calls @main.
     """
     functions: dict[str, func.FuncOp] = {}
     for op in module.body.operations:
+        if isinstance(op, func.FuncOp) and op.is_external and LIBRARY in op.attributes:
+            continue
         if isinstance(op, func.FuncOp):
             functions[op.name.value] = op
             if op.is_external:
                 raise refuse(level, op, f"@{op.name.value} without a body")
         elif op.operation.name not in others:
             raise refuse(level, op, "beside functions")
-    # Those of @main are enough: no level lets another function call any.
+    # Those of @main are enough: other functions call libraries only (require_library_calls).
     for call in ops_named(functions["main"], "func.call") if "main" in functions else ():
         if ir.FlatSymbolRefAttr(call.attributes["callee"]).value == "main":
             raise refuse(level, call, "of @main")
@@ -96,12 +102,19 @@ def require_functions(level: Level, module: ir.Module, others: frozenset[str] = 
     return functions
 
 
+def require_library_calls(level: Level, kernel: func.FuncOp, functions: Mapping[str, func.FuncOp]) -> None:
+    """The kernel calls functions of libraries only. functions: those of the module. Raises SpecError."""
+    for call in ops_named(kernel, "func.call"):
+        if ir.FlatSymbolRefAttr(call.attributes["callee"]).value in functions:
+            raise refuse(level, call, f"in @{kernel.name.value}: kernels call functions of libraries only")
+
+
 def check_kernel_attributes(level: Level, kernel: func.FuncOp) -> None:
     """What a kernel says of itself, where it does, is of the kind that passes and the report read. Raises SpecError."""
     attributes, name = kernel.attributes, kernel.name.value
     if not _is_strings(attributes.get("ai.ops")):
         raise refuse(level, kernel, f"@{name} with ai.ops = {attributes['ai.ops']}: names of ops")
-    for key in ("ai.flops", "ai.bytes", "ai.scratch"):
+    for key in ("ai.flops", "ai.bytes", "ai.scratch", "ai.nanoseconds"):
         value = attributes.get(key)
         if value is not None and not (isinstance(value, ir.IntegerAttr) and value.value >= 0):
             raise refuse(level, kernel, f"@{name} with {key} = {value}: a number, not below 0")

@@ -10,11 +10,13 @@ from aiopt.passes.spec.base import (
     refuse,
     require_buffers,
     require_functions,
+    require_library_calls,
     require_ops,
     require_written,
 )
 from aiopt.passes.spec.interface import check_interface
 from aiopt.passes.spec.plan import check_casts, check_plan, is_planned
+from aiopt.passes.spec.regions import check_regions
 from aiopt.passes.walk import find_op
 
 _MAIN = frozenset({"arith.constant", "memref.view", "memref.reinterpret_cast", "func.call", "func.return"})
@@ -23,7 +25,8 @@ _ALLOCATING = frozenset({"memref.alloc", "memref.dealloc", "memref.copy"})
 
 
 def _check(module: ir.Module) -> None:
-    for name, function in require_functions(Level.LOOPS, module, frozenset({"memref.global"})).items():
+    functions = require_functions(Level.LOOPS, module, frozenset({"memref.global"}))
+    for name, function in functions.items():
         if function.type.results:
             raise refuse(Level.LOOPS, function, f"@{name} with results: destinations are arguments")
         require_buffers(Level.LOOPS, function)
@@ -32,6 +35,7 @@ def _check(module: ir.Module) -> None:
             _check_main(module, function)
         else:
             _check_ops(name, function)
+            require_library_calls(Level.LOOPS, function, functions)
             check_kernel_attributes(Level.LOOPS, function)
 
 
@@ -45,13 +49,14 @@ def _check_ops(name: str, kernel: func.FuncOp) -> None:
 def _is_refused(name: str) -> bool:
     if name in _ALLOCATING:
         return True
-    return name != "func.return" and name.partition(".")[0] not in _KERNEL_DIALECTS
+    return name not in ("func.return", "func.call") and name.partition(".")[0] not in _KERNEL_DIALECTS
 
 
 def _check_main(module: ir.Module, main: func.FuncOp) -> None:
     check_casts(Level.LOOPS, main)
     require_written(Level.LOOPS, main)
     check_interface(Level.LOOPS, module, main)
+    check_regions(Level.LOOPS, module, main)
     if is_planned(module):
         check_plan(Level.LOOPS, module, main)
 

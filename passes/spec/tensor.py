@@ -9,6 +9,7 @@ from aiopt.passes.spec.base import (
     refuse,
     require_buffers,
     require_functions,
+    require_library_calls,
     require_ops,
     require_written,
 )
@@ -32,7 +33,8 @@ _KERNEL_DIALECTS = frozenset(
 
 
 def _check(module: ir.Module) -> None:
-    for name, function in require_functions(Level.TENSOR, module).items():
+    functions = require_functions(Level.TENSOR, module)
+    for name, function in functions.items():
         if function.type.results:
             raise refuse(Level.TENSOR, function, f"@{name} with results: destinations are arguments")
         require_buffers(Level.TENSOR, function)
@@ -42,8 +44,9 @@ def _check(module: ir.Module) -> None:
             require_written(Level.TENSOR, function)
             check_interface(Level.TENSOR, module, function)
         else:
-            names = frozenset({"func.return"})
+            names = frozenset({"func.return", "func.call"})
             require_ops(Level.TENSOR, function, names, _KERNEL_DIALECTS, f"in @{name}")
+            require_library_calls(Level.TENSOR, function, functions)
             check_kernel_attributes(Level.TENSOR, function)
 
 

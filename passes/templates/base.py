@@ -11,6 +11,7 @@ from mlir.dialects import func
 
 from aiopt.passes.templates.kernel import read_contraction
 
+TEMPLATE_ROUTE, LIBRARY_ROUTE, STRUCTURED_ROUTE = "template", "library", "structured"  # values of `ai.route`
 Parameters = dict[str, int]
 # What templates of one kind see of a kernel function; None if it is something else. `known`: its arguments, by number,
 # that are constants of known value at every call.
@@ -24,6 +25,7 @@ class Facts:
 
     fma: it multiplies and adds in one instruction. dot: it sums pairs of bf16 products in one.
     winograd: which sizes of tiles Winograd's algorithm may compute, whose error grows with them.
+    library: the library that is to compute what it can; empty: none.
     """
 
     vector_bits: int
@@ -33,6 +35,7 @@ class Facts:
     fma: bool
     dot: bool = False
     winograd: tuple[int, ...] = ()
+    library: str = ""
 
     @property
     def lanes(self) -> int:
@@ -52,6 +55,7 @@ class Template:
     parameters: the numbers it would emit the kernel with on a machine.
     ranges: the legal values of each number that a tuner may vary, independent of the others.
     emit: builds the loops at the current insertion point, from the views of what is read to that of the result.
+    route: of its kernels. The weights of those of the route "library" are not packed.
     """
 
     name: str
@@ -62,6 +66,7 @@ class Template:
     ranges: Callable[[Any, Facts], dict[str, Sequence[int]]]
     emit: Callable[[Any, Parameters, Any], None]
     read: Reader = read_contraction
+    route: str = TEMPLATE_ROUTE
 
 
 def no_rival(kernel: object, facts: Facts) -> float:

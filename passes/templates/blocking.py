@@ -11,6 +11,7 @@ from aiopt.support.cost import MULTIPLY_ADDS
 # issued a cycle.
 _LOADS, _LATENCY, _ISSUE = 2, 4, 5
 _MAX_ROWS, _MAX_VECTORS = 16, 8
+_FEW_ROWS = 512
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,21 @@ def cut(count: int, size: int) -> list[tuple[int, int]]:
     """`count` in parts of `size` and one of what is left: (size, how many)."""
     full, rest = divmod(count, size)
     return [(part, times) for part, times in ((size, full), (rest, 1)) if part and times]
+
+
+def fetches_ahead(rows: int, weight_bytes: int, block_bytes: int, l2_bytes: int) -> int:
+    """1 if it pays to fetch weights a block ahead, and two blocks fit in L2.
+
+    They are in no near cache, as a net has more of them than one holds. How long that takes grows with the weights, the
+    price with the rows that are multiplied with them.
+    """
+    pays = weight_bytes > l2_bytes // (2 if rows > _FEW_ROWS else 64)
+    return int(pays and block_bytes <= l2_bytes // 4)
+
+
+def idle_part(tasks: int, cores: int) -> float:
+    """How much longer the last of some cores takes for equal tasks than if they were cut evenly: 0 for a multiple."""
+    return -(-tasks // cores) * cores / tasks - 1
 
 
 def choose_block(

@@ -9,6 +9,7 @@ Source: Zhang, Franchetti and Low, High Performance Zero-Memory Overhead Direct 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import gcd
 
 from mlir import ir
@@ -16,9 +17,9 @@ from mlir import ir
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Facts, Parameters, Template
-from aiopt.passes.templates.blocking import Block, choose_block, register_blocks, split, step_cycles
+from aiopt.passes.templates.blocking import Block, choose_block, fetches_ahead, register_blocks, split, step_cycles
 from aiopt.passes.templates.emit import Index
-from aiopt.passes.templates.epilogue import Registers, Result, Tile, each_axis
+from aiopt.passes.templates.epilogue import Axes, Registers, Result, Tile, each_axis, folds
 from aiopt.passes.templates.geometry import Geometry, Span, is_depthwise, read_geometry
 from aiopt.passes.templates.kernel import Contraction
 from aiopt.passes.templates.matmul import covers_pointwise
@@ -29,6 +30,8 @@ from aiopt.passes.templates.view import Places
 from aiopt.support.types import item_bytes
 
 _TASK_PIXELS = 24
+_ROW_PIXELS = 24  # rows that are shorter leave small register tiles at their ends: pointwise ones join them
+_PIXELS_JOINED: Axes = [[0], [], [1, 2], [3]]  # of [images, y, x, filters]
 
 
 def _matches(kernel: Contraction) -> bool:
@@ -84,6 +87,9 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
         "nr": nr,
         "rows": task_rows(geometry, blocks, _TASK_PIXELS, facts),
         "order": ROWS if weight_bytes <= facts.l2_bytes // 2 < image_bytes else BLOCKS,
+        "ahead": fetches_ahead(
+            geometry.y.count * geometry.x.count, weight_bytes, weight_bytes // blocks, facts.l2_bytes
+        ),
     }
 
 
@@ -94,13 +100,15 @@ def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
         "nr": sorted({block.vectors * facts.lanes for block in blocks}) if kernel.pack is None else [kernel.pack],
         "rows": range(1, _geometry(kernel).rows + 1),
         "order": (BLOCKS, ROWS),
+        "ahead": (0, 1),
     }
 
 
 def _geometry(kernel: Contraction) -> Geometry:
     geometry = read_geometry(kernel)
     assert geometry is not None, "_matches has asked"
-    return geometry
+    joins = geometry.is_pointwise and geometry.x.count < _ROW_PIXELS and folds(kernel, _PIXELS_JOINED)
+    return geometry.in_rows(_ROW_PIXELS) if joins else geometry
 
 
 def _emit(kernel: Contraction, parameters: Parameters, places: Places) -> None:
@@ -113,12 +121,18 @@ def _emit(kernel: Contraction, parameters: Parameters, places: Places) -> None:
     step = geometry.x.dilation * column  # elements between taps
     joined = channel == 1 and step == depth  # channels of neighbouring taps lie one after another, as their weights do
 
+    def ahead(place: Index) -> Index | None:
+        """The same weights of the next block of filters."""
+        block = geometry.y.taps * geometry.x.taps * depth * nr
+        return emit.minimum(emit.add(place, block), weight.type.shape[0] - block) if parameters["ahead"] else None  # pyright: ignore[reportAttributeAccessIssue]
+
     def span(tile: Tile, sums: Registers, s: Span, at: Index, weights: Index) -> Registers:
         offsets = [i * pixel for i in s.pixels]
 
         def tap(number: Index, totals: list[ir.Value], steps: int) -> Registers:
             rows = Rows(x.buffer, emit.add(at, emit.mul(number, step)), offsets, channel)
-            columns = Columns(weight, emit.add(weights, emit.mul(number, depth * nr)), nr, True)
+            place = emit.add(weights, emit.mul(number, depth * nr))
+            columns = Columns(weight, place, nr, True, ahead(place), nr)
             return reduce_products(tile, s.pixels, totals, steps, rows, columns, arithmetic)
 
         if joined:
@@ -130,10 +144,19 @@ def _emit(kernel: Contraction, parameters: Parameters, places: Places) -> None:
             sums = span(tile, sums, s, at, weights)
         return sums
 
-    result = Result.of(kernel, places, root.bias, each_axis(kernel.out.rank))  # pyright: ignore[reportAttributeAccessIssue]
-    Sweep(geometry, geometry.group, parameters, result, x, places.first, taps).emit()
+    width = geometry.x.count
+    in_rows = width != kernel.out.shape[2]  # of its own
+    axes = _PIXELS_JOINED if in_rows else each_axis(kernel.out.rank)
+
+    def place(tile: Tile) -> Tile:
+        """Where a tile is in the result."""
+        image, row = tile.lead
+        return replace(tile, lead=(image, 0), row=emit.add(emit.mul(row, width), tile.row)) if in_rows else tile
+
+    result = Result.of(kernel, places, root.bias, axes)  # pyright: ignore[reportAttributeAccessIssue]
+    Sweep.of_result(geometry, geometry.group, parameters, result, x, places.first, taps, place).emit()
 
 
 TEMPLATE = Template(
-    "conv", ("lanes", "fma", "dot", "mr", "nr", "rows", "order"), _matches, _cost, _parameters, _ranges, _emit
+    "conv", ("lanes", "fma", "dot", "mr", "nr", "rows", "order", "ahead"), _matches, _cost, _parameters, _ranges, _emit
 )

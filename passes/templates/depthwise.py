@@ -16,12 +16,13 @@ from aiopt.passes.templates.base import Facts, Parameters, Template
 from aiopt.passes.templates.blocking import split
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Registers, Result, Tile, each_axis
-from aiopt.passes.templates.geometry import Geometry, Span, is_depthwise, read_geometry
+from aiopt.passes.templates.geometry import Geometry, Span, is_depthwise, pairs_by_distance, read_geometry
 from aiopt.passes.templates.kernel import Contraction
 from aiopt.passes.templates.sweep import BLOCKS, PIXELS, ROWS, Sweep, task_rows
 from aiopt.passes.templates.view import Places
 
 _TASK_PIXELS = 16
+_L1_SETS, _L1_WAYS, _FULL = 64, 8, 0.8
 _MAX_PIXELS, _FEW_PIXELS = 8, 4
 _PRODUCTS_PER_CYCLE, _PIXEL_CYCLES = 1.5, 2.0  # of vectors; for loads and stores of each pixel of the result
 
@@ -38,14 +39,29 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     lanes = facts.lanes if given is None else gcd(facts.lanes, given)
     wide = geometry.channels > lanes and _pixels(geometry, 2, facts) >= _FEW_PIXELS
     vectors = (2 if wide else 1) if given is None else given // lanes
+    nr = vectors * lanes
+    order = BLOCKS if block_stays(geometry, nr) else PIXELS
+    blocks = -(-geometry.channels // nr) if order == BLOCKS else 1
     return {
         "lanes": lanes,
         "fma": int(facts.fma),
         "mr": split(geometry.x.count, _pixels(geometry, vectors, facts))[0][0],
-        "nr": vectors * lanes,
-        "rows": task_rows(geometry, 1, _TASK_PIXELS, facts),
-        "order": PIXELS,
+        "nr": nr,
+        "rows": task_rows(geometry, blocks, _TASK_PIXELS, facts),
+        "order": order,
     }
+
+
+def block_stays(geometry: Geometry, nr: int) -> bool:
+    """True if an image's channels of a block stay in the L1 cache from row to row, where those of all blocks would not.
+
+    Neighbouring pixels are a whole number of channels apart, a power of two of them in few sets of the cache.
+    """
+    pixel = 4 * geometry.channels
+    sets = min(_L1_SETS, _L1_SETS * emit.LINE * 4 // gcd(_L1_SETS * emit.LINE * 4, pixel))
+    lines = geometry.y.size * geometry.x.size * -(-nr // emit.LINE)
+    window = geometry.y.taps * geometry.x.size * pixel
+    return lines <= _FULL * sets * _L1_WAYS and window > _L1_SETS * _L1_WAYS * emit.LINE * 4
 
 
 def _pixels(geometry: Geometry, vectors: int, facts: Facts) -> int:
@@ -84,7 +100,7 @@ def _emit(kernel: Contraction, parameters: Parameters, places: Places) -> None:
         totals, width = list(sums), len(tile.chunks)
         for column, chunk in enumerate(tile.chunks):
             loaded: dict[int, ir.Value] = {}
-            for distance, pairs in _pairs_by_distance(geometry, spans):
+            for distance, pairs in pairs_by_distance(geometry.x, spans):
                 element = emit.load(x.buffer, emit.add(at, distance * x.strides[2]), chunk)
                 for pixel, tap in pairs:
                     if tap not in loaded:
@@ -94,18 +110,7 @@ def _emit(kernel: Contraction, parameters: Parameters, places: Places) -> None:
         return totals
 
     result = Result.of(kernel, places, root.bias, each_axis(kernel.out.rank))  # pyright: ignore[reportAttributeAccessIssue]
-    Sweep(geometry, 1, parameters, result, x, places.first, taps).emit()
-
-
-def _pairs_by_distance(geometry: Geometry, spans: tuple[Span, ...]) -> list[tuple[int, list[tuple[int, int]]]]:
-    """For each pixel of the input, counted from the first window's start: the (pixel of the tile, tap) that read it."""
-    found: dict[int, list[tuple[int, int]]] = {}
-    for span in spans:
-        for tap in range(span.first, span.last):
-            for pixel in span.pixels:
-                distance = pixel * geometry.x.stride + tap * geometry.x.dilation
-                found.setdefault(distance, []).append((pixel, tap))
-    return sorted(found.items())
+    Sweep.of_result(geometry, 1, parameters, result, x, places.first, taps).emit()
 
 
 TEMPLATE = Template(

@@ -45,6 +45,11 @@ def minimum(a: Index, b: Index) -> Index:
     return min(a, b) if isinstance(a, int) and isinstance(b, int) else arith.minsi(index(a), index(b))
 
 
+def maximum(a: Index, b: Index) -> Index:
+    """The larger one, at compile time where both are known."""
+    return max(a, b) if isinstance(a, int) and isinstance(b, int) else arith.maxsi(index(a), index(b))
+
+
 def dot(indices: Sequence[Index], strides: Sequence[int]) -> Index:
     """Where an element is in a flat buffer."""
     total: Index = 0
@@ -232,6 +237,11 @@ def load_scalar(buffer: ir.Value, position: Index, kind: ir.VectorType) -> ir.Va
 def _widened(value: ir.Value, kind: ir.Type) -> ir.Value:
     """As f32: what is stored in 16 bits is computed in 32."""
     return value if value.type == kind else arith.extf(kind, value)
+
+
+def line_of(buffer: ir.Value) -> int:
+    """Elements of a buffer in a cache line."""
+    return LINE * 32 // buffer.type.element_type.width  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def prefetch(buffer: ir.Value, position: Index) -> None:

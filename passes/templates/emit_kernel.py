@@ -35,7 +35,7 @@ def emit_kernel(function: func.FuncOp, choice: Choice, buffers: Buffers) -> None
             raise CompileError(f"the template '{own.name}' does not cover @{name}: {_HINT}")
         if stage.pack not in (None, numbers["nr"]):
             raise CompileError(f"@{name}: nr is {numbers['nr']}, but the weight is packed by {stage.pack}")
-        if (stage.root.interleave is not None) != bool(numbers.get("dot")):
+        if stage.interleave != bool(numbers.get("dot")):
             raise CompileError(f"@{name}: the weight is packed in pairs if and only if dot is 1")
     views = _views(stages, buffers)
     if choice.bands is not None:

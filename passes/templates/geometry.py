@@ -1,9 +1,9 @@
-"""The geometry of a convolution over images, and which of its taps each tile of pixels sees (numbers only)."""
+"""The geometry of a convolution or pooling, and which of its taps each tile of pixels sees (numbers only)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aiopt.dialects import ai
 from aiopt.dialects.ai.winograd import TAPS
@@ -33,9 +33,14 @@ class Axis:
         return self.sees(0, 0) and self.sees(self.count - 1, self.taps - 1)
 
 
+def _plain(size: int) -> Axis:
+    """An axis on which a pixel is a window."""
+    return Axis(size, size, 1, 1, 1, 0)
+
+
 @dataclass(frozen=True)
 class Geometry:
-    """A convolution with channels last: input [images, y.size, x.size, channels], result with counts and filters.
+    """With channels last: input [images, y.size, x.size, channels], result with counts and filters.
 
     rows: how many rows of the result are computed, all but for a band.
     """
@@ -52,6 +57,17 @@ class Geometry:
     def depth(self) -> int:
         """Channels of a group."""
         return self.channels // self.group
+
+    @property
+    def is_pointwise(self) -> bool:
+        """True if a pixel of the result sees one pixel of the input, and there are as many."""
+        return all((a.taps, a.stride, a.pad, a.count) == (1, 1, 0, a.size) for a in (self.y, self.x))
+
+    def in_rows(self, least: int) -> Geometry:
+        """The pixels of a pointwise one in rows of at least so many, all in one if there is no other way."""
+        pixels = self.y.count * self.x.count
+        width = next((size for size in range(least, pixels) if pixels % size == 0), pixels)
+        return replace(self, y=_plain(pixels // width), x=_plain(width))
 
 
 @dataclass(frozen=True)
@@ -73,6 +89,16 @@ class Run:
     spans: tuple[Span, ...]
 
 
+def pairs_by_distance(axis: Axis, spans: tuple[Span, ...]) -> list[tuple[int, list[tuple[int, int]]]]:
+    """For each pixel of the input, counted from the first window's start: the (pixel of the tile, tap) that read it."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for span in spans:
+        for tap in range(span.first, span.last):
+            for pixel in span.pixels:
+                found.setdefault(pixel * axis.stride + tap * axis.dilation, []).append((pixel, tap))
+    return sorted(found.items())
+
+
 def read_geometry(kernel: Contraction) -> Geometry | None:
     """The geometry of a convolution of images with channels last; None for other kernels."""
     root = kernel.root
@@ -87,6 +113,21 @@ def read_geometry(kernel: Contraction) -> Geometry | None:
     )
     images, rows = (image.shape[0], y.count) if kernel.rows is None else (1, kernel.rows)
     return Geometry(images, y, x, image.shape[3], out.shape[3], root.group.value, rows)
+
+
+def read_pooling(kernel: Contraction) -> Geometry | None:
+    """The geometry of a pooling of images with channels last, each channel on its own; None for other kernels."""
+    root = kernel.root
+    if not isinstance(root, (ai.MaxPoolOp, ai.AvgPoolOp)):
+        return None
+    image, out = type_of(root.input), kernel.out
+    dilations = [1, 1] if root.dilations is None else root.dilations
+    y, x = (
+        Axis(image.shape[1 + i], out.shape[1 + i], root.kernel[i], root.strides[i], dilations[i], root.pads[i])
+        for i in range(2)
+    )
+    channels = image.shape[3]
+    return Geometry(image.shape[0], y, x, channels, channels, channels, y.count)
 
 
 def is_depthwise(geometry: Geometry) -> bool:

@@ -1,4 +1,4 @@
-"""What templates see of a kernel: one contraction and elementwise ops on its result."""
+"""What templates see of a kernel: one contraction or pooling, and elementwise ops on its result."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ from aiopt.support.types import LOW_FLOATS, TensorType
 
 ACCUMULATOR = "f32"
 ELEMENTS = LOW_FLOATS | {ACCUMULATOR}  # of what is in memory; in registers all is f32
+Weighted = ai.MatMulOp | ai.ConvOp
+Root = Weighted | ai.MaxPoolOp | ai.AvgPoolOp
 POINTWISE = frozenset(UNARY) | frozenset(BINARY) | {ai.CastOp}
 
 
 @dataclass(frozen=True)
 class Contraction:
-    """A matmul or conv on arguments of the kernel, or on what is loaded from them, and the elementwise ops that follow.
+    """A matmul, conv or pooling on arguments of the kernel or what is loaded from them, and elementwise ops that follow.
 
-    Each op of the epilogue has the shape of the contraction's result; its operands are results of ops before it,
-    arguments that broadcast, and equal-element constants. In a kernel of several stages, what earlier ones compute
-    takes the place of arguments.
+    Each op of the epilogue has the shape of the root's result; its operands are results of ops before it, arguments
+    that broadcast, and equal-element constants. In a kernel of several stages, what earlier ones compute takes the
+    place of arguments.
     """
 
-    root: ai.MatMulOp | ai.ConvOp
+    root: Root
     epilogue: tuple[Operation, ...]
     packable: bool  # the weight (rhs) is packed, or can be: its value is known wherever the kernel is called
     loads: frozenset[ir.Value] = frozenset()  # operands that are arguments in another type, in part, or turned
@@ -58,7 +60,19 @@ class Contraction:
     @property
     def pack(self) -> int | None:
         """Columns or filters in a block of the weight; None if it is not packed."""
-        return None if self.root.pack is None else ir.IntegerAttr(self.root.pack).value
+        given = self.root.pack if isinstance(self.root, Weighted) else None
+        return None if given is None else ir.IntegerAttr(given).value
+
+    @property
+    def interleave(self) -> bool:
+        """True if the weight is packed in pairs of rows."""
+        return isinstance(self.root, Weighted) and self.root.interleave is not None
+
+    @property
+    def weighted(self) -> Weighted:
+        """The root of a kernel that has weights."""
+        assert isinstance(self.root, Weighted), "asked of kernels that are known to"
+        return self.root
 
     @property
     def winograd(self) -> int | None:
@@ -83,7 +97,7 @@ class Contraction:
         return [value for value in dict.fromkeys(operands) if value not in inside and splat_operand(value) is None]
 
 
-def weight_of(root: ai.MatMulOp | ai.ConvOp) -> ir.Value:
+def weight_of(root: Weighted) -> ir.Value:
     """The operand that packing rearranges."""
     return root.rhs if isinstance(root, ai.MatMulOp) else root.weight
 
@@ -98,8 +112,10 @@ def is_pointwise(op: ai.ConvOp) -> bool:
 
 
 def is_root(op: Operation) -> bool:
-    """True if it is a contraction that templates are for (whether there is one depends on its shapes, too)."""
-    return isinstance(op, (ai.MatMulOp, ai.ConvOp)) and str(op.acc.value) == ACCUMULATOR
+    """True if it is one that templates are for (whether there is one depends on its shapes, too)."""
+    if isinstance(op, (ai.MaxPoolOp, ai.AvgPoolOp)):
+        return op.layout is not None and len(list(op.kernel)) == 2 and type_of(op.input).element in ELEMENTS
+    return isinstance(op, Weighted) and str(op.acc.value) == ACCUMULATOR
 
 
 def computes_on_registers(op: Operation) -> bool:
@@ -158,7 +174,7 @@ class _Reader:
     is_known: Callable[[ir.Value], bool]
     inside: frozenset[ir.Value]
     loads: dict[ir.Value, Operation] = field(default_factory=dict)
-    stages: list[tuple[ai.MatMulOp | ai.ConvOp, list[Operation]]] = field(default_factory=list)
+    stages: list[tuple[Root, list[Operation]]] = field(default_factory=list)
     stage_of: dict[ir.Value, int] = field(default_factory=dict)
 
     def take(self, op: Operation) -> bool:
@@ -184,7 +200,7 @@ class _Reader:
             return False
         return is_part(op) or isinstance(op, ai.RelayoutOp) or (isinstance(op, ai.CastOp) and not self.stages)
 
-    def _takes_root(self, root: ai.MatMulOp | ai.ConvOp) -> bool:
+    def _takes_root(self, root: Root) -> bool:
         read = list(root.operation.operands)
         moved = [value for value in read if value in self.loads and not isinstance(self.loads[value], ai.CastOp)]
         if moved and (moved != read[:1] or not isinstance(root, ai.ConvOp) or root.layout is None):
@@ -203,12 +219,15 @@ class _Reader:
     def finish(self) -> list[Contraction]:
         return [self._contraction(root, tuple(epilogue)) for root, epilogue in self.stages]
 
-    def _contraction(self, root: ai.MatMulOp | ai.ConvOp, epilogue: tuple[Operation, ...]) -> Contraction:
-        weight = weight_of(root)
-        is_known = weight not in self.inside and self._reads(weight) == 1 and self.is_known(weight)
-        packable = root.pack is not None or (_takes_packed(root) and is_known)
+    def _contraction(self, root: Root, epilogue: tuple[Operation, ...]) -> Contraction:
+        packable = isinstance(root, Weighted) and (root.pack is not None or self._is_packable(root))
         read = [value for op in (root, *epilogue) for value in op.operation.operands]
         return Contraction(root, epilogue, packable, frozenset(value for value in read if value in self.loads))
+
+    def _is_packable(self, root: Weighted) -> bool:
+        weight = weight_of(root)
+        is_known = weight not in self.inside and self._reads(weight) == 1 and self.is_known(weight)
+        return _takes_packed(root) and is_known
 
     def _reads(self, value: ir.Value) -> int:
         ops = [op for root, epilogue in self.stages for op in (root, *epilogue)]
@@ -221,7 +240,7 @@ class _Reader:
         return {value for value in read if self.stage_of.get(value) == number}
 
 
-def _takes_packed(root: ai.MatMulOp | ai.ConvOp) -> bool:
+def _takes_packed(root: Weighted) -> bool:
     """With channels first, vectors are of pixels: weights are read an element at a time, as they are."""
     return isinstance(root, ai.MatMulOp) or root.layout is not None
 

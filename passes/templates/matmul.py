@@ -16,7 +16,15 @@ from aiopt.dialects import ai
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Facts, Parameters, Template
-from aiopt.passes.templates.blocking import Block, choose_block, cut, register_blocks, step_cycles
+from aiopt.passes.templates.blocking import (
+    Block,
+    choose_block,
+    fetches_ahead,
+    idle_part,
+    register_blocks,
+    split,
+    step_cycles,
+)
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Axes, Result, Tile, each_axis, folds
 from aiopt.passes.templates.kernel import Contraction, is_pointwise
@@ -24,17 +32,19 @@ from aiopt.passes.templates.pairs import sums_pairs
 from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
 from aiopt.passes.templates.view import Places, View
 from aiopt.support.errors import CompileError
-from aiopt.support.types import TensorType
+from aiopt.support.types import TensorType, item_bytes
 
 _TASKS_PER_CORE = 4
 # The part of the L2 cache for a panel. Were it small enough for L1, sums would pass through memory more often: slower.
 _PANEL_PART = 8
 # Steps of a panel whose columns are not packed: each reads a line from elsewhere, and more of them fall out of L1.
 _STRIDED_STEPS = 128
+# So much longer the last core may take than the others: task sizes are not equal to the last row anyway.
+_IDLE = 0.02
 
 
 @dataclass(frozen=True)
-class _Product:
+class Product:
     """[*batch, m, k] x [*batch, k, n] with the strides of both operands along the batch axes (0: broadcast)."""
 
     batch: tuple[int, ...]
@@ -61,13 +71,13 @@ def covers_pointwise(kernel: Contraction) -> bool:
         not isinstance(root, ai.ConvOp)
         or kernel.turned
         or not is_pointwise(root)
-        or not folds(kernel, _conv_axes(kernel.out.rank, root))
+        or not folds(kernel, conv_axes(kernel.out.rank, root))
     ):
         return False
     return kernel.packable if root.layout is not None else root.pack is None
 
 
-def _conv_axes(rank: int, root: ai.ConvOp) -> Axes:
+def conv_axes(rank: int, root: ai.ConvOp) -> Axes:
     """The axes of a pointwise convolution's result: pixels are one."""
     return [range(rank - 1), [rank - 1]] if root.layout is not None else [[0], [1], range(2, rank)]
 
@@ -79,8 +89,9 @@ def _matches(kernel: Contraction) -> bool:
     return type_of(root.lhs).shape[-1] > 0 if isinstance(root, ai.MatMulOp) else covers_pointwise(kernel)
 
 
-def _read(kernel: Contraction) -> _Product:
-    root, out = kernel.root, kernel.out
+def read_product(kernel: Contraction) -> Product:
+    """The product that a kernel which this template covers is."""
+    root, out = kernel.weighted, kernel.out
     if isinstance(root, ai.ConvOp):
         return _read_conv(root, out, kernel.rows)
     *lead, m, n = out.shape
@@ -88,8 +99,8 @@ def _read(kernel: Contraction) -> _Product:
     trailing = 2 if root.pack is None else 3  # axes of a packed rhs: blocks, k, columns of a block
     rows: Axes = [range(out.rank - 1), [out.rank - 1]]
     if prod(rhs.shape[:-trailing]) == 1 and list(lhs.shape[:-2]) == lead and folds(kernel, rows):
-        return _Product((), prod(lead) * m, lhs.shape[-1], n, root.lhs, root.rhs, [], [], None, rows)
-    return _Product(
+        return Product((), prod(lead) * m, lhs.shape[-1], n, root.lhs, root.rhs, [], [], None, rows)
+    return Product(
         tuple(lead),
         m,
         lhs.shape[-1],
@@ -103,16 +114,16 @@ def _read(kernel: Contraction) -> _Product:
     )
 
 
-def _read_conv(root: ai.ConvOp, out: TensorType, rows: int | None) -> _Product:
-    axes, image = _conv_axes(out.rank, root), type_of(root.input)
+def _read_conv(root: ai.ConvOp, out: TensorType, rows: int | None) -> Product:
+    axes, image = conv_axes(out.rank, root), type_of(root.input)
     if root.layout is not None:
         line, channels = prod(out.shape[2:-1]), image.shape[-1]
         pixels = prod(out.shape[:-1]) if rows is None else rows * line
-        return _Product((), pixels, channels, out.shape[-1], root.input, root.weight, [], [], root.bias, axes, line)
+        return Product((), pixels, channels, out.shape[-1], root.input, root.weight, [], [], root.bias, axes, line)
     images, channels = image.shape[:2]
     pixels, filters = prod(out.shape[2:]), out.shape[1]
     strides = [0], [channels * pixels]
-    return _Product((images,), filters, channels, pixels, root.weight, root.input, *strides, root.bias, axes)
+    return Product((images,), filters, channels, pixels, root.weight, root.input, *strides, root.bias, axes)
 
 
 def _batch_strides(shape: Sequence[int], trailing: int, rank: int) -> list[int]:
@@ -124,10 +135,10 @@ def _batch_strides(shape: Sequence[int], trailing: int, rank: int) -> list[int]:
 
 
 def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
-    product, given = _read(kernel), kernel.pack
+    product, given = read_product(kernel), kernel.pack
     lanes = facts.lanes if given is None else gcd(facts.lanes, given)
     vectors = None if given is None else given // lanes
-    block = choose_block(lambda rows: cut(product.m, rows), product.n, facts.registers, lanes, vectors)
+    block = choose_block(lambda rows: split(product.m, rows), product.n, facts.registers, lanes, vectors)
     mr, nr = block.rows, block.vectors * lanes
     reused = product.m > 2 * mr
     limit = product.k
@@ -136,6 +147,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
         limit = limit if kernel.packable else min(limit, _STRIDED_STEPS)
     kc = -(-product.k // -(-product.k // max(limit, 1)))
     kc = min(kc + kc % 2, product.k)
+    item = item_bytes(type_of(product.rhs).element)
     tiles, panels = -(-product.m // mr), -(-product.n // nr)
     tiles = min(tiles, max(1, facts.l2_bytes // 2 // (4 * kc * mr)))
     tasks = _TASKS_PER_CORE * facts.cores // prod(product.batch)
@@ -144,6 +156,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
             tiles = -(-tiles // 2)
         else:
             panels = -(-panels // 2)
+    tiles = _even_tiles(product, mr, tiles, -(-product.n // (panels * nr)), facts.cores)
     return {
         "lanes": lanes,
         "fma": int(facts.fma),
@@ -153,11 +166,16 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
         "kc": kc,
         "tiles": tiles,
         "panels": panels,
+        "ahead": int(
+            reused
+            and kernel.packable
+            and fetches_ahead(product.m, item * product.k * product.n, item * kc * nr, facts.l2_bytes)
+        ),
     }
 
 
 def _cost(kernel: Contraction, facts: Facts) -> float:
-    product, numbers = _read(kernel), _parameters(kernel, facts)
+    product, numbers = read_product(kernel), _parameters(kernel, facts)
     lanes = numbers["lanes"]
     full, rest = divmod(product.n, numbers["nr"])
     steps = sum(
@@ -166,14 +184,24 @@ def _cost(kernel: Contraction, facts: Facts) -> float:
             full * step_cycles(Block(rows, numbers["nr"] // lanes))
             + (step_cycles(Block(rows, -(-rest // lanes))) if rest else 0)
         )
-        for rows, times in cut(product.m, numbers["mr"])
+        for rows, times in split(product.m, numbers["mr"])
     )
     return prod(product.batch) * product.k * steps
 
 
+def _even_tiles(product: Product, mr: int, tiles: int, across: int, cores: int) -> int:
+    """Tiles of a task, fewer where that gives all cores as many tasks."""
+    others, total = prod(product.batch) * across, -(-product.m // mr)
+    down = -(-total // tiles)
+    if idle_part(others * down, cores) <= _IDLE:
+        return tiles
+    even = next(count for count in range(down, down + cores) if others * count % cores == 0)
+    return max(1, -(-total // even))
+
+
 def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
     blocks = list(register_blocks(facts.registers))
-    product = _read(kernel)
+    product = read_product(kernel)
     k = product.k
     return {
         "mr": sorted({block.rows for block in blocks}),
@@ -182,12 +210,13 @@ def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
         + [k],
         "tiles": range(1, product.m + 1),
         "panels": range(1, -(-product.n // facts.lanes) + 1),
+        "ahead": (0, 1) if kernel.packable else (0,),
     }
 
 
 @dataclass(frozen=True)
 class _Emitter:
-    product: _Product
+    product: Product
     numbers: Parameters
     result: Result
     lhs: View
@@ -222,21 +251,22 @@ class _Emitter:
             emit.when(is_last, lambda: self._rows(batch, full, n - full, down, start))
 
     def _rows(self, batch: tuple[Index, ...], column: Index, width: int, down: ir.Value, start: Index) -> None:
-        m, mr = self.product.m, self.numbers["mr"]
-        mc = self.numbers["tiles"] * mr
-        groups, full = -(-m // mc), m - m % mr
-        first: Index = 0 if groups == 1 else emit.mul(down, mc)
+        tiles, parts = self.numbers["tiles"], split(self.product.m, self.numbers["mr"])
+        groups = -(-sum(times for _, times in parts) // tiles)
         chunks = emit.chunks(width, self.numbers["lanes"], single=bool(self.numbers["dot"]))
+        first: Index = 0 if groups == 1 else emit.mul(down, tiles)
+        tile = row = 0  # where a part starts
+        for size, times in parts:
 
-        def rows(row: Index, _: list[ir.Value]) -> list[ir.Value]:
-            self._tile(Tile(batch, emit.add(row, self.first), column, mr, chunks), start)
-            return []
+            def one(position: Index, _: list[ir.Value], size: int = size) -> list[ir.Value]:
+                self._tile(Tile(batch, emit.add(position, self.first), column, size, chunks), start)
+                return []
 
-        emit.for_loop(first, full if groups == 1 else emit.minimum(emit.add(first, mc), full), mr, [], rows)
-        if m % mr:
-            is_last = True if groups == 1 else emit.equal(down, groups - 1)
-            last = emit.add(full, self.first)
-            emit.when(is_last, lambda: self._tile(Tile(batch, last, column, m - full, chunks), start))
+            lower: Index = emit.maximum(first, tile) if tile else first
+            upper = tile + times if groups == 1 else emit.minimum(emit.add(first, tiles), tile + times)
+            lower, upper = (emit.add(emit.mul(bound, size), row - tile * size) for bound in (lower, upper))
+            emit.for_loop(lower, upper, size, [], one)
+            tile, row = tile + times, row + size * times
 
     def _tile(self, tile: Tile, start: Index) -> None:
         product, nr, kc = self.product, self.numbers["nr"], self.numbers["kc"]
@@ -248,7 +278,8 @@ class _Emitter:
         stride = nr if self.packed else product.n
         column = emit.mul(tile.column, product.k if self.packed else 1)
         place = emit.add(emit.dot(tile.lead, product.rhs_strides), emit.add(column, emit.mul(start, stride)))
-        columns = Columns(self.rhs.buffer, emit.add(self.rhs.base, place), stride, self.packed)
+        place = emit.add(self.rhs.base, place)
+        columns = Columns(self.rhs.buffer, place, stride, self.packed, self._ahead(place), nr)
         sums = self.result.begin(tile, True if whole else emit.equal(start, 0))
         sums = reduce_products(
             tile,
@@ -261,6 +292,13 @@ class _Emitter:
         )
         self.result.end(tile, sums, True if whole else emit.equal(start, product.k - _rest(product.k, kc)))
 
+    def _ahead(self, place: Index) -> Index | None:
+        """The same part of the next panel."""
+        if not self.numbers["ahead"] or not self.packed:
+            return None
+        panel = self.product.k * self.numbers["nr"]
+        return emit.minimum(emit.add(place, panel), self.rhs.type.shape[0] - panel)  # pyright: ignore[reportAttributeAccessIssue]
+
 
 def _rest(total: int, part: int) -> int:
     """How long the last part is."""
@@ -268,16 +306,15 @@ def _rest(total: int, part: int) -> int:
 
 
 def _emit(kernel: Contraction, parameters: Parameters, places: Places) -> None:
-    product = _read(kernel)
+    product = read_product(kernel)
     if kernel.has_low_result and parameters["kc"] < product.k:
         raise CompileError(
             f"the template 'matmul' keeps sums in a {type_of(kernel.result)} result: kc must be {product.k}"
         )
     result = Result.of(kernel, places, product.bias, product.axes)
     first = emit.mul(places.first, product.line)
-    emitter = _Emitter(
-        product, parameters, result, places[product.lhs], places[product.rhs], kernel.root.pack is not None, first
-    )
+    lhs, rhs = places[product.lhs], places[product.rhs]
+    emitter = _Emitter(product, parameters, result, lhs, rhs, kernel.pack is not None, first)
     columns, rows = parameters["panels"] * parameters["nr"], parameters["tiles"] * parameters["mr"]
     trips = [-(-product.n // columns), -(-product.m // rows)]
     emit.forall([*product.batch, *trips], emitter.task)
@@ -285,7 +322,7 @@ def _emit(kernel: Contraction, parameters: Parameters, places: Places) -> None:
 
 TEMPLATE = Template(
     "matmul",
-    ("lanes", "fma", "dot", "mr", "nr", "kc", "tiles", "panels"),
+    ("lanes", "fma", "dot", "mr", "nr", "kc", "tiles", "panels", "ahead"),
     _matches,
     _cost,
     _parameters,

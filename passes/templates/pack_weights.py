@@ -16,7 +16,7 @@ from aiopt.dialects.ext import to_attribute, to_ir
 from aiopt.passes.base import Pass, functions
 from aiopt.passes.rewrite import constant_value, erase_dead, make_constant
 from aiopt.passes.spec.base import Level
-from aiopt.passes.templates.base import Parameters
+from aiopt.passes.templates.base import TEMPLATE_ROUTE, Parameters
 from aiopt.passes.templates.kernel import read_stages, weight_of
 from aiopt.passes.templates.registry import read_choice
 from aiopt.passes.templates.select_route import calls, known_arguments
@@ -32,7 +32,7 @@ class PackWeights(Pass):
 
     The op gets the attributes pack and filters (or columns), its argument the packed type. Where the template has a
     `size`, filters are transformed for tiles of it (attribute winograd). A weight that is computed at run time, which
-    only a matmul may have, stays as it is.
+    only a matmul may have, stays as it is, and so does one that a library is to read.
     """
 
     name: ClassVar[str] = "ai-pack-weights"
@@ -41,14 +41,13 @@ class PackWeights(Pass):
     def run(self, unit: Unit) -> bool:
         known, sites, changed = known_arguments(unit), calls(unit), False
         for function in functions(unit.module):
-            choice = read_choice(function)
-            name = function.name.value
+            choice, name = read_choice(function), function.name.value
             stages = read_stages(function, known.get(name, frozenset())) if choice is not None else None
             if choice is None or stages is None or len(stages) != len(choice.stages):
                 continue
-            for stage, (_, numbers) in zip(stages, choice.stages, strict=True):
-                if stage.packable and stage.root.pack is None:
-                    _pack(function, stage.root, numbers, sites[name], unit)
+            for stage, (template, numbers) in zip(stages, choice.stages, strict=True):
+                if template.route == TEMPLATE_ROUTE and stage.packable and stage.pack is None:
+                    _pack(function, stage.weighted, numbers, sites[name], unit)
                     changed = True
         return erase_dead(unit.module) > 0 or changed
 

@@ -23,9 +23,9 @@ _LANES = (4, 8, 16)  # f32 sums of one instruction
 
 def sums_pairs(kernel: Contraction, facts: Facts, lanes: int) -> bool:
     """True if the machine has the instruction for these products, and the weight is or can be packed for it."""
-    weight = type_of(weight_of(kernel.root))
+    weight = type_of(weight_of(kernel.weighted))
     if kernel.pack is not None:
-        wanted, depth = kernel.root.interleave is not None, weight.shape[-2]
+        wanted, depth = kernel.interleave, weight.shape[-2]
     else:
         wanted, depth = kernel.packable, weight.shape[-2 if isinstance(kernel.root, ai.MatMulOp) else 1]
     return facts.dot and wanted and weight.element == _ELEMENT and depth % 2 == 0 and lanes in _LANES

@@ -28,7 +28,7 @@ class Rows:
 class Columns:
     """Vectors of columns: step k is at start + k * stride. padded: the last ones are filled with zeros in memory.
 
-    ahead: the start of what will be read soon, of which each step fetches a line into the cache.
+    ahead: the start of what will be read soon; each step fetches the lines of the next `fetched` elements of it.
     """
 
     buffer: ir.Value
@@ -36,6 +36,7 @@ class Columns:
     stride: int
     padded: bool
     ahead: Index | None = None
+    fetched: int = emit.LINE
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,9 @@ def reduce_products(
         loaded = [chunk.full if columns.padded else chunk for chunk in tile.chunks]
         vectors = [arithmetic.column(columns.buffer, position, chunk) for chunk in loaded]
         if columns.ahead is not None:
-            emit.prefetch(columns.buffer, emit.add(columns.ahead, emit.mul(k, emit.LINE)))
+            line = emit.add(columns.ahead, emit.mul(k, columns.fetched))
+            for offset in range(0, columns.fetched * arithmetic.step, emit.line_of(columns.buffer)):
+                emit.prefetch(columns.buffer, emit.add(line, offset))
         sums: list[ir.Value] = []
         for i, offset in enumerate(rows.offsets):
             element = arithmetic.row(rows.buffer, emit.add(at, offset), tile.chunks[0])

@@ -12,15 +12,21 @@ from mlir import ir
 from mlir.dialects import func
 
 from aiopt.passes import templates
-from aiopt.passes.templates.base import Facts, Parameters, Template
+from aiopt.passes.templates.base import (
+    LIBRARY_ROUTE,
+    STRUCTURED_ROUTE,
+    TEMPLATE_ROUTE,
+    Facts,
+    Parameters,
+    Template,
+)
 from aiopt.passes.templates.kernel import Contraction, read_contraction
 from aiopt.support.errors import CompileError
 
 ROUTE, CHOICE, STAGES = "ai.route", "ai.template", "ai.stages"  # attributes of a kernel function
 BANDS = "bands"  # instead of a template, where a kernel has several stages
 _BAND_NUMBERS = ("rows", "tasks")
-_SWITCHES = frozenset({"fma", "dot", "order"})  # parameters that may be 0
-TEMPLATE_ROUTE, STRUCTURED_ROUTE = "template", "structured"
+_SWITCHES = frozenset({"fma", "dot", "order", "ahead"})  # parameters that may be 0
 
 
 @cache
@@ -61,7 +67,11 @@ def least_cost(kernel: Contraction, facts: Facts) -> float | None:
 
 
 def _best(kernel: Contraction, facts: Facts) -> tuple[float, str] | None:
-    own = {name: template for name, template in registered().items() if template.read is read_contraction}
+    own = {
+        name: template
+        for name, template in registered().items()
+        if template.read is read_contraction and template.route == TEMPLATE_ROUTE
+    }
     costs = [(template.cost(kernel, facts), name) for name, template in own.items() if template.matches(kernel)]
     return min(costs, key=lambda pair: pair[0], default=None)
 
@@ -72,11 +82,24 @@ def write_choice(function: func.FuncOp, choices: Sequence[tuple[str, Parameters]
     choices: none for the structured route, a template, or BANDS and a template for each stage.
     """
     attributes = function.operation.attributes
-    attributes[ROUTE] = ir.StringAttr.get(TEMPLATE_ROUTE if choices else STRUCTURED_ROUTE)
+    attributes[ROUTE] = ir.StringAttr.get(_route(choices))
     if choices:
         attributes[CHOICE] = _written(*choices[0])
     if len(choices) > 1:
         attributes[STAGES] = ir.ArrayAttr.get([_written(*choice) for choice in choices[1:]])
+
+
+def _route(choices: Sequence[tuple[str, Parameters]]) -> str:
+    if not choices:
+        return STRUCTURED_ROUTE
+    name, _ = choices[0]
+    return TEMPLATE_ROUTE if name == BANDS else registered()[name].route
+
+
+def has_emitted_loops(function: ir.OpView) -> bool:
+    """True if a template makes the loops of a kernel, around calls of a library or not."""
+    attributes = function.operation.attributes
+    return ROUTE in attributes and ir.StringAttr(attributes[ROUTE]).value in (TEMPLATE_ROUTE, LIBRARY_ROUTE)
 
 
 def _written(name: str, parameters: Parameters) -> ir.DictAttr:
@@ -96,11 +119,11 @@ class Choice:
 def read_choice(function: func.FuncOp) -> Choice | None:
     """The templates and parameters a kernel was given; None for the structured route. Raises CompileError."""
     attributes = function.operation.attributes
-    if ROUTE not in attributes or ir.StringAttr(attributes[ROUTE]).value != TEMPLATE_ROUTE:
+    if not has_emitted_loops(function):
         return None
     kernel = function.name.value
     if CHOICE not in attributes:
-        raise CompileError(f"@{kernel} takes the template route, but has no {CHOICE}")
+        raise CompileError(f"@{kernel} takes the {ir.StringAttr(attributes[ROUTE]).value} route, but has no {CHOICE}")
     name, numbers = _read_entry(attributes[CHOICE])
     if name != BANDS:
         return Choice((_find(kernel, name, numbers),))

@@ -11,25 +11,26 @@ from aiopt.dialects.ai.winograd import SIZES
 from aiopt.passes.base import Pass, functions
 from aiopt.passes.rewrite import constant_value
 from aiopt.passes.spec.base import Level
-from aiopt.passes.templates.base import Facts, Parameters
+from aiopt.passes.templates.base import LIBRARY_ROUTE, Facts, Parameters
 from aiopt.passes.templates.kernel import read_stages
-from aiopt.passes.templates.registry import choose, write_choice
+from aiopt.passes.templates.registry import choose, registered, write_choice
 from aiopt.passes.templates.stages import choose_stages
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import OptionError
-from aiopt.support.target import AUTO
+from aiopt.support.target import AUTO, NO_LIBRARY
 
 WINOGRAD = {AUTO: SIZES, "off": (), **{str(size): (size,) for size in SIZES}}
 
 
 @dataclass(frozen=True)
 class SelectRoute(Pass):
-    """Before: kernels of ai ops. After: each has `ai.route`, "template" or "structured", and with a template
-    `ai.template`, its name and parameters for a machine with these registers and caches.
+    """Before: kernels of ai ops. After: each has `ai.route`, "template", "library" or "structured", and but for the
+    last `ai.template`, a name and parameters for a machine with these registers and caches.
 
     `templates=false` sends all down the structured route. A route that is there stays as it is. `winograd` says which
     convolutions are computed by Winograd's algorithm, with more rounding: auto (3x3 where it is faster, in tiles of 2x2
-    or 4x4), off (none), 2 or 4 (all that it can do, in tiles of this size).
+    or 4x4), off (none), 2 or 4 (all that it can do, in tiles of this size). `library` sends products to one: openblas,
+    onednn or none.
     """
 
     name: ClassVar[str] = "ai-select-route"
@@ -42,8 +43,12 @@ class SelectRoute(Pass):
     dot: bool = False
     templates: bool = True
     winograd: str = AUTO
+    library: str = NO_LIBRARY
 
     def run(self, unit: Unit) -> None:
+        if self.library != NO_LIBRARY and self.library not in libraries():
+            known = ", ".join([NO_LIBRARY, *libraries()])
+            raise OptionError(f"{self.name}: option 'library' must be one of {known}, not '{self.library}'")
         if self.winograd not in WINOGRAD:
             raise OptionError(
                 f"{self.name}: option 'winograd' must be one of {', '.join(WINOGRAD)}, not '{self.winograd}'"
@@ -56,6 +61,7 @@ class SelectRoute(Pass):
             self.fma,
             self.dot,
             WINOGRAD[self.winograd],
+            "" if self.library == NO_LIBRARY else self.library,
         )
         known = known_arguments(unit)
         for function in functions(unit.module):
@@ -70,6 +76,11 @@ def _choices(function: func.FuncOp, known: frozenset[int], facts: Facts) -> list
         return [choice]
     stages = read_stages(function, known)
     return choose_stages(stages, facts) if stages is not None and len(stages) > 1 else []
+
+
+def libraries() -> list[str]:
+    """Names of the libraries that kernels can be sent to."""
+    return sorted(name for name, template in registered().items() if template.route == LIBRARY_ROUTE)
 
 
 def calls(unit: Unit) -> dict[str, list[func.CallOp]]:

@@ -96,7 +96,7 @@ def _cost(stage: Contraction, facts: Facts) -> float | None:
     cost = least_cost(stage, replace(facts, cores=1))
     if cost is None:
         return None
-    weight = type_of(weight_of(stage.root))
+    weight = type_of(weight_of(stage.weighted))
     return max(cost, weight.nbytes / _WEIGHT_BYTES_PER_CYCLE if weight.nbytes > facts.l2_bytes // 2 else 0.0)
 
 

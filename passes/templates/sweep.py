@@ -1,4 +1,4 @@
-"""The loops of a convolution around its taps: images, channel blocks, rows, tiles of pixels, rows of the kernel."""
+"""The loops of a convolution or pooling around its taps: images, channel blocks, rows, tiles, rows of the kernel."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from mlir.dialects import arith
 
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Facts, Parameters
+from aiopt.passes.templates.blocking import idle_part
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Registers, Result, Tile
 from aiopt.passes.templates.geometry import Axis, Geometry, Run, Span, plan_row
@@ -17,9 +18,12 @@ from aiopt.passes.templates.view import View
 
 BLOCKS, ROWS, PIXELS = range(3)
 _TASKS_PER_CORE = 8
+_IDLE = 0.02  # differences in how long cores wait that do not count
 
 # (tile, accumulators, spans, where the window's row starts in the input, where the kernel's row starts in the weights)
 Taps = Callable[[Tile, Registers, tuple[Span, ...], Index, Index], Registers]
+Begin = Callable[[Tile], Registers]
+End = Callable[[Tile, Run, Registers], None]
 
 
 @dataclass(frozen=True)
@@ -29,16 +33,39 @@ class Sweep:
     numbers: nr filters in a block and mr pixels in a tile at most; a task has `rows` rows of one block or, with the
     order PIXELS, of all. order is one of BLOCKS, ROWS, PIXELS: what changes slowest.
     groups: parts of the filters that blocks do not cross (a depthwise convolution has one).
+    begin gives the accumulators of a tile, taps adds what a row of the kernel sees to them, end stores them.
     input: the view of the images. first: the first row that is computed.
     """
 
     geometry: Geometry
     groups: int
     numbers: Parameters
-    result: Result
     input: View
     first: Index
+    begin: Begin
     taps: Taps
+    end: End
+
+    @staticmethod
+    def of_result(
+        geometry: Geometry,
+        groups: int,
+        numbers: Parameters,
+        result: Result,
+        source: View,
+        first: Index,
+        taps: Taps,
+        place: Callable[[Tile], Tile] = lambda tile: tile,
+    ) -> Sweep:
+        """Tiles that begin with the bias and end with the kernel's elementwise ops, each in its place in the result."""
+
+        def end(tile: Tile, _: Run, registers: Registers) -> None:
+            result.end(place(tile), registers, True)
+
+        def begin(tile: Tile) -> Registers:
+            return result.begin(place(tile), True)
+
+        return Sweep(geometry, groups, numbers, source, first, begin, taps, end)
 
     @property
     def _filters(self) -> int:
@@ -113,8 +140,7 @@ class Sweep:
     def _tile(self, run: Run, lead: tuple[Index, Index], pixel: Index, block: Index, width: int) -> None:
         chunks = emit.chunks(width, self.numbers["lanes"], single=bool(self.numbers.get("dot")))
         tile = Tile(lead, pixel, self._column(block), run.size, chunks)
-        registers = self._kernel_rows(tile, self.result.begin(tile, True), run.spans, block)
-        self.result.end(tile, registers, True)
+        self.end(tile, run, self._kernel_rows(tile, self.begin(tile), run.spans, block))
 
     def _column(self, block: Index) -> Index:
         """The first filter of a block."""
@@ -143,7 +169,7 @@ class Sweep:
             at = emit.add(start, emit.mul(tap, y.dilation * line))
             return self.taps(tile, sums, spans, at, emit.add(weights, emit.mul(tap, taps_of_block // y.taps)))
 
-        return emit.for_loop(*_visible_taps(y, row), 1, registers, body)
+        return emit.for_loop(*visible_taps(y, row), 1, registers, body)
 
     @property
     def _depth(self) -> int:
@@ -159,7 +185,7 @@ class Sweep:
         return emit.mul(arith.divui(emit.index(block), emit.index(self._blocks)), self.geometry.depth)
 
 
-def _visible_taps(axis: Axis, position: Index) -> tuple[Index, Index]:
+def visible_taps(axis: Axis, position: Index) -> tuple[Index, Index]:
     """first <= tap < last: the taps of the window at a position that are not on padding."""
     if axis.inside:
         return 0, axis.taps
@@ -174,7 +200,16 @@ def _visible_taps(axis: Axis, position: Index) -> tuple[Index, Index]:
 
 
 def task_rows(geometry: Geometry, blocks: int, pixels: int, facts: Facts) -> int:
-    """Rows of a task: at least as many as make `pixels`, but few enough for all cores to have some tasks."""
+    """Rows of a task: at least as many as make `pixels`, but few enough for all cores to have some tasks.
+
+    Down to half of them where more of the cores then have as many tasks.
+    """
     least = -(-pixels // geometry.x.count)
     parts = -(-_TASKS_PER_CORE * facts.cores // (geometry.images * blocks))
-    return max(1, min(geometry.rows, max(least, geometry.rows // max(parts, 1))))
+    rows = max(1, min(geometry.rows, max(least, geometry.rows // max(parts, 1))))
+    half = range(-(-rows // 2), rows + 1)
+
+    def idle(size: int) -> float:
+        return idle_part(geometry.images * blocks * -(-geometry.rows // size), facts.cores)
+
+    return min(half, key=lambda size: (round(idle(size) / _IDLE), -size))

@@ -15,9 +15,10 @@ from aiopt.support.errors import AioptError
 if TYPE_CHECKING:
     from aiopt.api import compile
     from aiopt.loading import load
+    from aiopt.runtime.library import set_affinity
 
 __version__ = "0.1.0"
-__all__ = ["AioptError", "__version__", "compile", "load"]
+__all__ = ["AioptError", "__version__", "compile", "load", "set_affinity"]
 
 
 def __getattr__(name: str) -> Any:
@@ -30,4 +31,8 @@ def __getattr__(name: str) -> Any:
         from aiopt.loading import load
 
         return load
+    if name == "set_affinity":
+        from aiopt.runtime.library import set_affinity
+
+        return set_affinity
     raise AttributeError(f"module 'aiopt' has no attribute '{name}'")

@@ -20,7 +20,7 @@ from aiopt.support.errors import OptionError, OutputError
 from aiopt.support.fusion import MODES
 from aiopt.support.kernel_cache import KernelCache
 from aiopt.support.options import cache_wanted
-from aiopt.support.target import AUTO, CodeOptions, TargetChoice
+from aiopt.support.target import AUTO, NO_LIBRARY, CodeOptions, TargetChoice
 
 if TYPE_CHECKING:
     from aiopt.staged import StagedNet
@@ -36,6 +36,7 @@ def compile(
     *,
     target: str = "cpu",
     machine: str | None = None,
+    cpu_library: str = NO_LIBRARY,
     threads: int = 1,
     shapes: Shapes | None = None,
     amp: str = NO_AMP,
@@ -50,6 +51,8 @@ def compile(
     model: a path or bytes of an ONNX file, a path of MLIR text or bytecode at any level, a ModelProto or a Module.
     target: "cpu", or names in order of preference: with "npu,cpu", an NPU runs what it can and the CPU the rest, which
     `report()["kernels"]` shows. machine: the NPU, the name of a preset (edge16, mid32) or a file *.toml (docs/npu.md).
+    cpu_library: "openblas" or "onednn": send matrix products and pointwise convolutions of f32 to a library of another
+    package (ADR 030), which must then be there where the net is loaded. `report()["kernels"]` shows the route of each.
     shapes: the full shape of each input whose dimensions the model leaves open, by name. Without any, such a model
     becomes a SpecializingNet: it is compiled at the first call of each shape, and the nets of the last `keep` shapes
     are kept.
@@ -69,7 +72,7 @@ def compile(
     them.
     Raises AioptError (ModelError, UnsupportedError, InputError, OptionError, CompileError) in one line.
     """
-    options = CodeOptions(checks.text("winograd", winograd))
+    options = CodeOptions(checks.text("winograd", winograd), checks.text("cpu_library", cpu_library))
     machine = None if machine is None else checks.text("machine", machine)
     choice = TargetChoice(checks.text("target", target), machine, options)
     checks.whole_number("threads", threads, 1, MOST_THREADS)

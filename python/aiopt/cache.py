@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import platform
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -15,7 +14,7 @@ from typing import Any
 from aiopt.loading import open_net
 from aiopt.runtime import artifact
 from aiopt.runtime.base import Net
-from aiopt.runtime.library import ABI_VERSION
+from aiopt.runtime.library import ABI_VERSION, library
 from aiopt.support import libllvm, options
 from aiopt.support.errors import CompileError, ModelError
 from aiopt.support.file_cache import FileCache
@@ -84,7 +83,7 @@ def _machine() -> list[Any]:
         if file.name in ("level", "type", "size"):
             with contextlib.suppress(OSError):
                 caches.append(file.read_text())
-    return [platform.machine(), *llvm, caches, len(os.sched_getaffinity(0))]
+    return [platform.machine(), *llvm, caches, library().aiopt_cpu_count()]
 
 
 @cache

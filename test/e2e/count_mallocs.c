@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -126,11 +127,15 @@ static void plant(void) {
     munmap(page, 4096);
 }
 
-/* Does so on the thread of the pool alone. */
+/* Does so once, on the thread of the pool, for which the caller waits. */
 static void plant_off_thread(void *const *args, int64_t begin, int64_t end) {
-  (void)begin, (void)end;
-  if (gettid() != *(const pid_t *)args[0])
+  atomic_bool *planted = args[1];
+  if (end - begin == 2)
+    fail("a loop of two threads ran on one");
+  if (gettid() != *(const pid_t *)args[0] && !atomic_exchange(planted, true))
     plant();
+  while (!atomic_load(planted))
+    sched_yield();
 }
 
 static void *find(void *library, const char *format, const char *name) {
@@ -210,7 +215,8 @@ static void print_planted(const net *net) {
   printf(", \"context\": ");
   print_calls();
   pid_t self = gettid();
-  void *args[] = {&self};
+  atomic_bool planted = false;
+  void *args[] = {&self, &planted};
   start_counting();
   ctx->parallel_for(ctx, plant_off_thread, args, 2);
   stop_counting();
@@ -256,9 +262,18 @@ static void print_runs(net *net, int32_t threads, int runs) {
   net->destroy(ctx);
 }
 
+/* Places for two threads on a machine of one CPU, too. */
+static void make_places(void *runtime) {
+  int32_t (*set_affinity)(int32_t, const int32_t *, int32_t), cpus[2] = {sched_getcpu(), sched_getcpu()};
+  *(void **)&set_affinity = find(runtime, "%s", "aiopt_set_affinity");
+  if (set_affinity(AIOPT_AFFINITY_LIST, cpus, 2) != AIOPT_OK)
+    fail("CPU %d is refused", cpus[0]);
+}
+
 static net load(char **arguments) {
   void *runtime = open_library(arguments[1]), *code = open_library(arguments[2]);
   net net = {.same = true};
+  make_places(runtime);
   *(void **)&net.create = find(runtime, "%s", "aiopt_context_create");
   *(void **)&net.destroy = find(runtime, "%s", "aiopt_context_destroy");
   *(void **)&net.run = find(code, "aiopt_%s_run", arguments[3]);

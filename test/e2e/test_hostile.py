@@ -142,6 +142,10 @@ BROKEN: dict[str, tuple[bytes | onnx.ModelProto, str]] = {
     "too few values": (model(None, [tensor(2, 3, data=bytes(8))]), "AI0112"),
     "a type there is not": (model(None, [tensor(2, 3, data=bytes(24), kind=99)]), "AI0101"),
     "a huge input": (model([node("Relu", ["x"], ["y"])], shape=(1 << 40, 1 << 20)), "AI0207"),
+    "a huge input of a small result": (
+        model([node("ReduceMax", ["x"], ["y"])], shape=((1 << 63) - 1, 5)),
+        "AI0207",
+    ),
     "a huge result": (
         model([node("Expand", ["x", "s"], ["y"])], [numpy_helper.from_array(np.array([1 << 45, 2, 3]), "s")]),
         "AI0207",

@@ -8,6 +8,7 @@ from mlir import ir
 from mlir.dialects import arith, math
 
 from aiopt.dialects import ai
+from aiopt.dialects.ai.numerics import word_bits
 from aiopt.dialects.ext import Operation, type_of
 from aiopt.passes.lower.linalg.builder import PARALLEL, Scalar, constant, dims, empty, generic, is_float, pointwise
 from aiopt.passes.lower.linalg.rules import Operand, lowers
@@ -166,7 +167,7 @@ def _lower_cast(op: Operation, operand: Operand) -> ir.Value:
 
 
 def cast(x: Scalar, source: str, target: str) -> Scalar:
-    """Convert a scalar as numpy's astype does for values in range; NaN to bool is true."""
+    """Convert a scalar as ai.cast says."""
     if target == "i1":
         return _to_bool(x)
     if source == "i1":
@@ -180,7 +181,7 @@ def cast(x: Scalar, source: str, target: str) -> Scalar:
         wider = ir.FloatType(kind).width - ir.FloatType(x.type).width
         return arith.extf(kind, x) if wider > 0 else arith.truncf(kind, x) if wider < 0 else x
     if source in FLOATS:
-        return arith.fptoui(kind, x) if target in UNSIGNED else arith.fptosi(kind, x)
+        return _to_integer(arith.extf(ir.F32Type.get(), x) if source in LOW_FLOATS else x, target)
     if target in FLOATS:
         return arith.uitofp(kind, x) if source in UNSIGNED else arith.sitofp(kind, x)
     wider = ir.IntegerType(kind).width - ir.IntegerType(x.type).width
@@ -188,6 +189,29 @@ def cast(x: Scalar, source: str, target: str) -> Scalar:
         return arith.trunci(kind, x)
     extend = arith.extui if source in UNSIGNED else arith.extsi
     return extend(kind, x) if wider > 0 else x
+
+
+def _to_integer(x: Scalar, target: str) -> Scalar:
+    """f32 or f64 to an integer: toward zero in a signed word, of which the low bits are kept.
+
+    A number that the word has not is its lowest one. Said outright, for LLVM leaves it open: vectors saturate where
+    single elements wrap.
+    """
+    width = int(target.lstrip("ui"))
+    word = ir.IntegerType.get_signless(word_bits(target))
+    end = 2.0 ** (word.width - 1)
+    if target != "ui64":
+        found = _to_word(x, word, end)
+        return found if width == word.width else arith.trunci(ir.IntegerType.get_signless(width), found)
+    high = arith.cmpf(arith.CmpFPredicate.OGE, x, constant(end, x.type))
+    above = _to_word(arith.subf(x, constant(end, x.type)), word, end)
+    lowest = constant(-(1 << 63), word)
+    return arith.select(high, arith.xori(above, lowest), _to_word(x, word, end))
+
+
+def _to_word(x: Scalar, word: ir.Type, end: float) -> Scalar:
+    inside = arith.cmpf(arith.CmpFPredicate.OLT, math.absf(x), constant(end, x.type))
+    return arith.select(inside, arith.fptosi(word, x), constant(-int(end), word))
 
 
 def _round_to_odd(x: Scalar) -> Scalar:

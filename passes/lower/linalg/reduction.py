@@ -148,13 +148,13 @@ def _lower_min(op: Operation, x: Operand) -> ir.Value | Squeezed:
 def _extreme(op: Operation, x: Operand, start: float, combine: Combine) -> ir.Value:
     """The largest or smallest element over the op's axes; f16 and bf16 are compared as f32."""
     element = x.type.element
-    acc = _computed(element)
+    acc = computed_as(element)
     found = _fold(x.value, x.type, _axes(op), acc, start, combine)
     kept = [n for axis, n in enumerate(x.type.shape) if axis not in _axes(op)]
     return found if acc == element else scaled(found, x.type.with_shape(*kept), lambda v: cast(v, acc, element))
 
 
-def _computed(element: str) -> str:
+def computed_as(element: str) -> str:
     """The type in which elements are computed."""
     return "f32" if element in LOW_FLOATS else element
 
@@ -164,7 +164,7 @@ def _lower_softmax(op: ai.SoftmaxOp, x: Operand) -> ir.Value:
     """exp(x - max) / sum, in f32 for f16 and bf16."""
     kind = type_of(op.results[0])
     axis = op.axis.value
-    wide = TensorType(kind.shape, _computed(kind.element))
+    wide = TensorType(kind.shape, computed_as(kind.element))
     value = x.value if wide == kind else scaled(x.value, wide, lambda v: cast(v, kind.element, wide.element))
     rows = wide.with_shape(*(1 if a == axis else n for a, n in enumerate(kind.shape)))
     peak = _fold(value, wide, [axis], wide.element, float("-inf"), arith.maximumf)
@@ -201,15 +201,16 @@ def _pool(
 
 
 def _fold_windows(
-    op: ai.MaxPoolOp | ai.AvgPoolOp,
     x: Operand,
     out: TensorType,
     windows: tuple[list[int], list[int], list[int]],
+    pads: list[int],
+    is_last: bool,
     fold: Fold,
 ) -> ir.Value:
-    """Fold the windows of an op's input, which its start value surrounds, in the element type of `out`."""
-    spatial, pads = x.type.rank - 2, list(op.pads)
-    if op.layout is None:
+    """Fold windows of x, which the start value surrounds, in the element type of `out`."""
+    spatial = x.type.rank - 2
+    if not is_last:
         padded = pad(x.value, x.type, [0, 0, *pads[:spatial]], [0, 0, *pads[spatial:]], fold[0])
         return _pool(padded, out, windows, False, fold)
     if any(pads):
@@ -256,12 +257,21 @@ def _pool_inside(
 
 @lowers(ai.MaxPoolOp)
 def _lower_max_pool(op: ai.MaxPoolOp, x: Operand) -> ir.Value:
-    windows = list(op.kernel), list(op.strides), list(op.dilations)
     out = type_of(op.results[0])
-    acc, combine = _computed(out.element), _maximum(out.element)
-    fold = (_lowest(x.type), lambda largest, v: combine(largest, cast(v, out.element, acc)))
-    found = _fold_windows(op, x, TensorType(out.shape, acc), windows, fold)
+    found = largest_of_windows(op, x, out.shape, op.layout is not None)
+    acc = computed_as(out.element)
     return found if acc == out.element else scaled(found, out, lambda v: cast(v, acc, out.element))
+
+
+def largest_of_windows(
+    op: ai.MaxPoolOp | ai.MaxPoolPlacesOp, x: Operand, shape: Sequence[int], is_last: bool
+) -> ir.Value:
+    """The largest element of each window of x, in the type in which its elements are computed."""
+    element = x.type.element
+    acc, combine = computed_as(element), _maximum(element)
+    fold = (_lowest(x.type), lambda largest, v: combine(largest, cast(v, element, acc)))
+    windows = list(op.kernel), list(op.strides), list(op.dilations)
+    return _fold_windows(x, TensorType(tuple(shape), acc), windows, list(op.pads), is_last, fold)
 
 
 @lowers(ai.AvgPoolOp)
@@ -269,10 +279,10 @@ def _lower_avg_pool(op: ai.AvgPoolOp, x: Operand) -> ir.Value:
     out, is_last = type_of(op.results[0]), op.layout is not None
     spatial, pads, kernel, strides = out.rank - 2, list(op.pads), list(op.kernel), list(op.strides)
     element = out.element
-    acc = _computed(element)
+    acc = computed_as(element)
     fold = (0, lambda total, v: arith.addf(total, cast(v, element, acc)))
     dilations = list(op.dilations) if op.dilations is not None else [1] * spatial
-    total = _fold_windows(op, x, TensorType(out.shape, acc), (kernel, strides, dilations), fold)
+    total = _fold_windows(x, TensorType(out.shape, acc), (kernel, strides, dilations), pads, is_last, fold)
     if op.count_include_pad.value or not any(pads):
         return scaled(total, out, lambda v: cast(arith.divf(v, constant(prod(kernel), v.type)), acc, element))
     first = 1 if is_last else 2  # spatial dimension

@@ -99,17 +99,28 @@ def rows(report: Mapping[str, Any], profile: Sequence[tuple[str, float]], machin
     entries = list(report.get("kernels", []))
     net_bytes = report.get("weights_bytes", 0) + report.get("arena_bytes", 0)
     for name, seconds in profile:
-        found = next((number for number, entry in enumerate(entries) if entry["kernel"] == name), None)
-        if found is None:
+        taken = _take(entries, name)
+        if not taken:
             yield Row(name, "", seconds, 0.0, 0, 0, 0.0, _HOST)
             continue
-        entry = entries.pop(found)
-        work = Work.of(entry)
-        roof, predicted = machine.roof(work, net_bytes), machine.predict(work, net_bytes)
-        share = roof.seconds / seconds if seconds > 0 else 0.0
-        moved = work.activation_bytes + work.weight_bytes
-        ops = "+".join(entry.get("ops", []))
-        yield Row(name, ops, seconds, predicted.seconds, work.flops, moved, share, roof.bound)
+        works = [Work.of(entry) for entry in taken]
+        roofs = [machine.roof(work, net_bytes) for work in works]
+        predicted = sum(machine.predict(work, net_bytes).seconds for work in works)
+        share = sum(roof.seconds for roof in roofs) / seconds if seconds > 0 else 0.0
+        moved = sum(work.activation_bytes + work.weight_bytes for work in works)
+        ops = "|".join("+".join(entry.get("ops", [])) for entry in taken)
+        bound = max(roofs, key=lambda roof: roof.seconds).bound
+        yield Row(name, ops, seconds, predicted, sum(work.flops for work in works), moved, share, bound)
+
+
+def _take(entries: list[Mapping[str, Any]], name: str) -> list[Mapping[str, Any]]:
+    """Take the first entry of each kernel of a launch out of those that are left; a region has several, `a|b`."""
+    taken = []
+    for kernel in name.split("|"):
+        found = next((number for number, entry in enumerate(entries) if entry["kernel"] == kernel), None)
+        if found is not None:
+            taken.append(entries.pop(found))
+    return taken
 
 
 def table(found: Sequence[Row], whole: float | None = None) -> str:

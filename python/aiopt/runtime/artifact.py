@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from aiopt.runtime.library import ABI_VERSION, missing_cpu_feature
+from aiopt.runtime.cpu_library import missing_feature
+from aiopt.runtime.library import ABI_VERSION
 from aiopt.runtime.parts_table import parts_table
 from aiopt.support.errors import (
     ArtifactError,
@@ -182,7 +183,7 @@ def _check_fits(header: Mapping[str, Any], path: str) -> None:
         raise ArtifactVersionError(
             f"'{path}' is for ABI version {header['abi']}, this aiopt has {ABI_VERSION}: {again}"
         )
-    if missing := missing_cpu_feature(header["features"]):
+    if missing := missing_feature(header["features"]):
         raise ArtifactMachineError(f"'{path}' needs a CPU with '{missing}', which this one lacks: {again}")
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib.util
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from aiopt.support.errors import InstallationError
+from aiopt.support import options
+from aiopt.support.affinity import read_affinity
+from aiopt.support.errors import InstallationError, OptionError
 
-ABI_VERSION = 2
+ABI_VERSION = 3
 MOST_THREADS = 1024
 
 # enum aiopt_dtype -> the element as aiopt.support.types spells it
@@ -137,6 +141,14 @@ def library() -> ctypes.CDLL:
     opened.aiopt_object_symbol.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
     opened.aiopt_object_unload.restype = None
     opened.aiopt_object_unload.argtypes = [ctypes.c_void_p]
+    opened.aiopt_library_open.restype = ctypes.c_int32
+    opened.aiopt_library_open.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]
+    opened.aiopt_set_affinity.restype = ctypes.c_int32
+    opened.aiopt_set_affinity.argtypes = [ctypes.c_int32, ctypes.POINTER(ctypes.c_int32), ctypes.c_int32]
+    opened.aiopt_cpu_count.restype = ctypes.c_int32
+    opened.aiopt_cpu_count.argtypes = []
+    if (affinity := options.affinity()) is not None:
+        _place_threads(opened, affinity)
     return opened
 
 
@@ -148,6 +160,27 @@ def _check_version(opened: ctypes.CDLL) -> None:
         raise InstallationError(
             f"{path()} has ABI version {found}, this aiopt needs {ABI_VERSION}: install aiopt again"
         )
+
+
+def set_affinity(affinity: str | Sequence[int]) -> None:
+    """Say where the threads of nets run, in this process, from now on: a process has one pool of them for all nets.
+
+    affinity: "none": on any CPU this process may use; "compact": each bound to a CPU, one of each core from the
+    caller's on, then hardware siblings; "auto" (so it is at first, unless AIOPT_AFFINITY says otherwise): compact if
+    nets want more than half of the CPUs, else none; CPUs ("0,2-3", or numbers): each bound to the CPU of its place, the
+    first of which stands for the thread that calls the net, which stays where it is. A run uses no more threads than
+    there are places.
+    Raises OptionError for something else and for a CPU this process may not use.
+    """
+    _place_threads(library(), affinity)
+
+
+def _place_threads(opened: ctypes.CDLL, affinity: str | Sequence[int]) -> None:
+    kind, cpus = read_affinity(affinity)
+    status = opened.aiopt_set_affinity(kind, (ctypes.c_int32 * len(cpus))(*cpus), len(cpus))
+    if status != 0:
+        allowed = ",".join(map(str, sorted(os.sched_getaffinity(0))))
+        raise OptionError(f"affinity {affinity}: this process may use the CPUs {allowed} (and 1024 threads)")
 
 
 def address_of(function: str) -> int | None:

@@ -16,6 +16,7 @@ from aiopt.runtime.artifact import Artifact
 from aiopt.runtime.base import Net
 from aiopt.runtime.binding import Binding, check_bindable
 from aiopt.runtime.contexts import Contexts
+from aiopt.runtime.cpu_library import missing_feature
 from aiopt.runtime.library import (
     ABI_VERSION,
     MOST_THREADS,
@@ -25,7 +26,6 @@ from aiopt.runtime.library import (
     NetInfo,
     Profile,
     address_of,
-    missing_cpu_feature,
 )
 from aiopt.runtime.loader import LoadedCode
 from aiopt.support.checks import whole_number
@@ -109,7 +109,7 @@ class CompiledNet(Net):
                 f"net '{self.name}' was compiled for ABI version {info.abi_version}, this aiopt has {ABI_VERSION}: "
                 "compile it again"
             )
-        missing = missing_cpu_feature((info.cpu_features or b"").decode())
+        missing = missing_feature((info.cpu_features or b"").decode())
         if missing is not None:
             raise ArtifactMachineError(
                 f"net '{self.name}' was compiled for a CPU with '{missing}', which this one lacks: "

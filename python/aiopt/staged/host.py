@@ -18,6 +18,8 @@ from aiopt.frontend.onnx.control_flow import graph_attribute
 from aiopt.frontend.onnx.functions import Functions
 from aiopt.frontend.onnx.node import node_name
 from aiopt.frontend.onnx.part import Part, Step, captured, read_graph
+from aiopt.frontend.onnx.schema import domain_of
+from aiopt.staged import references
 from aiopt.support.errors import AioptError, LimitError, ModelError, NodeInputError, NodeRunError, UnsupportedError
 from aiopt.support.types import TensorType, has_element
 
@@ -42,7 +44,10 @@ class HostStep:
         self._functions = functions
         self._runner = runner
         self._run = {"Loop": self._run_loop, "Scan": self._run_scan}.get(step.node.op_type, self._run_reference)
-        _ = self._evaluator if self._run == self._run_reference else self._body
+        if self._run != self._run_reference:
+            _ = self._body
+        elif references.needs_reference(step.node.op_type, domain_of(step.node)):
+            _ = self._evaluator
 
     @property
     def label(self) -> str:
@@ -85,16 +90,24 @@ class HostStep:
     def _evaluator(self) -> Any:
         from onnx.reference import ReferenceEvaluator  # 0.2 s, and most models do not need it
 
-        node = self.step.node
+        node, opset = references.spelt(self.step)
         inputs = [onnx.ValueInfoProto(name=name) for name in sorted(self.step.reads())]
         outputs = [onnx.ValueInfoProto(name=name) for name in self.step.makes()]
         graph = helper.make_graph([node], "host", inputs, outputs)
         try:
-            return ReferenceEvaluator(graph, opsets=dict(self.step.opsets))
+            return ReferenceEvaluator(graph, opsets={**self.step.opsets, domain_of(node): opset})
         except Exception as error:
             raise self.error or UnsupportedError(f"{self.step.describe()}: aiopt cannot run it") from error
 
     def _run_reference(self, values: Mapping[str, Any]) -> list[Any]:
+        node = self.step.node
+        if (reference := references.find(node.op_type, domain_of(node))) is None:
+            return self._evaluate(values)
+        inputs = [values[name] if name else None for name in node.input]
+        return reference(self.step, inputs, lambda given: self._evaluate(dict(zip(node.input, given, strict=True))))
+
+    def _evaluate(self, values: Mapping[str, Any]) -> list[Any]:
+        """By the onnx package's reference."""
         found = self._evaluator.run(None, {name: values[name] for name in self.step.reads()})
         results = dict(zip(self.step.makes(), (_as_value(value) for value in found), strict=True))
         return [results.get(name) for name in self.step.node.output]

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from aiopt.support.errors import OptionError
 from aiopt.support.fusion import MODES
-from aiopt.support.target import AUTO, WINOGRAD, CodeOptions, TargetChoice
+from aiopt.support.target import AUTO, LIBRARIES, NO_LIBRARY, WINOGRAD, CodeOptions, TargetChoice
 
 
 class Parser(argparse.ArgumentParser):
@@ -75,9 +75,15 @@ def split_assignment(option: str, text: str, example: str) -> tuple[str, str]:
 
 
 def add_target_options(parser: Parser) -> None:
-    """--target, --machine and --winograd (see aiopt.compile)."""
+    """--target, --machine, --winograd and --cpu-library (see aiopt.compile)."""
     parser.add_argument("--target", metavar="NAMES", help="targets in order of preference, as npu,cpu (default: cpu)")
     parser.add_argument("--machine", metavar="NAME", help="the NPU to compile for: edge16, mid32 or a file .toml")
+    parser.add_argument(
+        "--cpu-library",
+        choices=LIBRARIES,
+        metavar="|".join(LIBRARIES),
+        help=f"send matrix products to a library (default: {NO_LIBRARY})",
+    )
     add_winograd_option(parser)
 
 
@@ -99,14 +105,15 @@ def add_fusion_option(parser: Parser) -> None:
 
 
 def target_choice(given: argparse.Namespace) -> TargetChoice:
-    """What --target, --machine and --winograd say."""
+    """What --target, --machine, --winograd and --cpu-library say."""
     names = TargetChoice.names if given.target is None else given.target
-    return TargetChoice(names, given.machine, CodeOptions(given.winograd or AUTO))
+    options = CodeOptions(given.winograd or AUTO, given.cpu_library or NO_LIBRARY)
+    return TargetChoice(names, given.machine, options)
 
 
 def reject_target(given: argparse.Namespace) -> None:
     """Raise OptionError if a target is given for a net that was compiled for one."""
     if given.target is not None or given.machine is not None:
         raise OptionError("--target and --machine take the model; a compiled net is for its target")
-    if given.winograd is not None:
-        raise OptionError("--winograd takes the model; in a compiled net it is decided")
+    if given.winograd is not None or given.cpu_library is not None:
+        raise OptionError("--winograd and --cpu-library take the model; in a compiled net they are decided")

@@ -36,6 +36,11 @@ def kernel_cache_folder() -> Path:
     return (Path(given) if given else cache_folder()) / "kernels"
 
 
+def affinity() -> str | None:
+    """AIOPT_AFFINITY: where the threads of nets run; see aiopt.set_affinity."""
+    return os.environ.get("AIOPT_AFFINITY") or None
+
+
 def cache_folder() -> Path:
     """$XDG_CACHE_HOME/aiopt or ~/.cache/aiopt."""
     base = os.environ.get("XDG_CACHE_HOME")

@@ -8,6 +8,8 @@ from aiopt.support.errors import OptionError
 
 AUTO = "auto"
 WINOGRAD = (AUTO, "off", "2", "4")
+NO_LIBRARY = "none"
+LIBRARIES = (NO_LIBRARY, "onednn", "openblas")
 
 
 @dataclass(frozen=True)
@@ -16,14 +18,17 @@ class CodeOptions:
 
     winograd: which convolutions are computed by Winograd's algorithm: auto (3x3 where it is faster), off (none), 2 or 4
     (all 3x3 that it can do, in tiles of so many pixels squared). Its error is at most 2e-6 (2) or 1e-5 (4) of a layer's
-    largest result.
+    largest result. cpu_library: what the CPU's matrix products are sent to.
     """
 
     winograd: str = AUTO
+    cpu_library: str = NO_LIBRARY
 
     def __post_init__(self) -> None:
         if self.winograd not in WINOGRAD:
             raise OptionError(f"winograd is one of {', '.join(WINOGRAD)}, not '{self.winograd}'")
+        if self.cpu_library not in LIBRARIES:
+            raise OptionError(f"cpu_library is one of {', '.join(LIBRARIES)}, not '{self.cpu_library}'")
 
 
 DEFAULTS = CodeOptions()

@@ -4,6 +4,7 @@
 // RUN: sed 's/dilations = array<i64: 1, 2>/dilations = array<i64: 1, 0>/' %s | not aiopt -p ai-verify 2>&1 | filecheck %s --check-prefix=DILATIONS
 // RUN: sed 's/= true/= 1 : i64/' %s | not aiopt -p ai-verify 2>&1 | filecheck %s --check-prefix=BOOL
 // RUN: sed 's/f16/i16/g' %s | not aiopt -p ai-verify 2>&1 | filecheck %s --check-prefix=FLOAT
+// RUN: sed 's/xi64>/xi32>/g' %s | not aiopt -p ai-verify 2>&1 | filecheck %s --check-prefix=PLACE
 
 // CHECK-LABEL: func.func @max_pool
 // CHECK: "ai.max_pool"(%{{.*}}) {dilations = array<i64: 1, 2>, kernel = array<i64: 3, 2>, pads = array<i64: 1, 0, 1, 1>, strides = array<i64: 2, 1>} : (tensor<1x4x8x8xui8>) -> tensor<1x4x4x7xui8>
@@ -21,5 +22,13 @@ func.func @max_pool(%x: tensor<1x4x8x8xui8>) {
 // FLOAT: error: {{.*}}ai.avg_pool: operand 'input' must be a tensor of floats, but is tensor<1x1x4xi16>
 func.func @avg_pool(%x: tensor<1x1x4xf16>) {
   %0 = "ai.avg_pool"(%x) {count_include_pad = true, kernel = array<i64: 2>, pads = array<i64: 1, 1>, strides = array<i64: 2>} : (tensor<1x1x4xf16>) -> tensor<1x1x3xf16> loc("AveragePool_2")
+  return
+}
+
+// CHECK-LABEL: func.func @max_pool_places
+// CHECK: "ai.max_pool_places"(%{{.*}}) {dilations = array<i64: 1>, kernel = array<i64: 2>, pads = array<i64: 1, 1>, strides = array<i64: 2>} : (tensor<1x1x4xf32>) -> tensor<1x1x3xi64>
+// PLACE: error: {{.*}}ai.max_pool_places: result 'out' has type tensor<1x1x3xi32>, but must have tensor<1x1x3xi64>
+func.func @max_pool_places(%x: tensor<1x1x4xf32>) {
+  %0 = "ai.max_pool_places"(%x) {dilations = array<i64: 1>, kernel = array<i64: 2>, pads = array<i64: 1, 1>, strides = array<i64: 2>} : (tensor<1x1x4xf32>) -> tensor<1x1x3xi64> loc("MaxPool_3")
   return
 }

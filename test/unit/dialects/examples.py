@@ -71,6 +71,7 @@ EXAMPLES: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "batch_norm": ([_IMAGE, *[tensor(4)] * 4], {"epsilon": 1e-3}),
     "softmax": (_ONE, {"axis": 0}),
     "max_pool": ([_IMAGE], {**_WINDOW, "dilations": [1, 2]}),
+    "max_pool_places": ([_IMAGE], {**_WINDOW, "dilations": [1, 2]}),
     "avg_pool": ([_IMAGE], {**_WINDOW, "count_include_pad": True}),
     "reshape": (_ONE, {"shape": [3, 1, 2]}),
     "transpose": (_ONE, {"permutation": [1, 0]}),

@@ -140,6 +140,21 @@ def test_cast_equals_onnxruntime(source, target):
     np.testing.assert_array_equal(run_ai(ai.CastOp, x, to=target), onnxruntime_node("Cast", [x], to=to))
 
 
+OUTSIDE = [300.0, -1.0, -129.5, 70000.0, 2.0**31, -(2.0**31), 3e9, -3e9, 2.0**32, 1e10, 2.0**63, -(2.0**63), 1.5e19]
+OUTSIDE += [2.0**64, 1e30, -1e30, np.inf, -np.inf, np.nan]
+CODES = {"i8": 3, "ui8": 2, "i16": 5, "ui16": 4, "i32": 6, "ui32": 12, "i64": 7, "ui64": 13}
+
+
+@pytest.mark.parametrize("target", CODES)
+@pytest.mark.parametrize("source", ["f32", "f64", "f16"])
+def test_cast_of_what_is_out_of_range_equals_onnxruntime(source: str, target: str) -> None:
+    """One by one: its vectors are as undefined as C says."""
+    with np.errstate(over="ignore"):
+        x = np.array(OUTSIDE).astype(TensorType((), source).dtype)
+    want = [onnxruntime_node("Cast", [one.reshape(1)], to=CODES[target])[0] for one in x]
+    np.testing.assert_array_equal(run_ai(ai.CastOp, x, to=target), np.array(want))
+
+
 def test_flops_count_results():
     wide, row = TensorType((4, 1, 3), "f32"), TensorType((5, 1), "f32")
     assert ai.AddOp.flops(wide, row) == 4 * 5 * 3

@@ -42,6 +42,7 @@ MASKS = {
     "queries": PART,
     "lengths": _i32([3, 4]),
     "spans": _i32([3, 5, 1, 2]),
+    "packed": _i32([3, 4, 0, S, 2 * S, 0, S, 2 * S]),
 }
 
 
@@ -105,6 +106,11 @@ def test_multi_head_attention_layouts(layout: str, biased: bool) -> None:
     _check("MultiHeadAttention", [*LAYOUTS[layout], *bias, *mask], num_heads=H, scale=0.3)
 
 
+@pytest.mark.parametrize("mask", [[3, 6], [3, 6, 0, S, 2 * S, 0, 7, 14]])
+def test_multi_head_attention_of_so_many_keys(mask: list[int]) -> None:
+    _check("MultiHeadAttention", [*LAYOUTS["kept"], ("b", None), ("m", _i32(mask))], num_heads=H)
+
+
 def test_multi_head_attention_of_one_tensor() -> None:
     """ONNX Runtime has these layouts on GPUs alone: held against three tensors."""
     three = f32(B, S, H, 3, D)
@@ -144,6 +150,8 @@ def test_multi_head_attention_of_half_precision() -> None:
 
 
 def test_multi_head_attention_errors() -> None:
+    with pytest.raises(ModelError, match="a mask of 3 numbers does not fit a batch of 2"):
+        imported(_model("MultiHeadAttention", [*LAYOUTS["kept"], ("b", None), ("m", _i32([1, 2, 3]))], num_heads=H))
     with pytest.raises(ModelError, match="without a key the query must hold all three"):
         imported(_model("MultiHeadAttention", [("q", _tokens(S, 0))], num_heads=H))
     with pytest.raises(ModelError, match="with 5 heads"):

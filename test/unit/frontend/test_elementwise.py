@@ -162,11 +162,6 @@ def test_dropout_in_training_mode_is_refused() -> None:
         run(node_model("Dropout", inputs, 13), {"x": X})
 
 
-def test_dropout_mask_is_refused() -> None:
-    with pytest.raises(UnsupportedError, match=r"output 1 \('y1'\) is used"):
-        run(node_model("Dropout", {"x": X}, 13, outputs=2), {"x": X})
-
-
 def test_element_types_are_checked() -> None:
     """What ONNX allows and aiopt does not have; what ONNX does not allow is in test_schema.py."""
     with pytest.raises(UnsupportedError, match="ai.matmul takes a tensor of floats as lhs, not 2x2xi32"):

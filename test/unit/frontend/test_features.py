@@ -33,6 +33,16 @@ CASES: list[tuple[str, dict[str, np.ndarray], dict[str, Any]]] = [
     ("LinearRegressor", {"x": X}, {"coefficients": [0.3, 1.0, -2.0, 1.0, 2.0, 3.0], "targets": 2}),
     ("LinearRegressor", {"x": X}, {"coefficients": [0.3] * 6, "targets": 2, "post_transform": "SOFTMAX"}),
     ("LinearRegressor", {"x": X}, {"coefficients": [0.3] * 6, "targets": 2, "post_transform": "LOGISTIC"}),
+    (
+        "LinearRegressor",
+        {"x": np.float32([[1, 2, 3], [0, 0, 0], [0, 1, 1], [-4, 0, 1e-9], [9, 9, 9]])},
+        {"coefficients": [0.3, 1.0, -1.0, 1.0, 0.0, 0.0], "targets": 2, "post_transform": "SOFTMAX_ZERO"},
+    ),
+    (
+        "LinearRegressor",
+        {"x": np.linspace(-0.1, 1.1, 60, dtype=np.float32).reshape(-1, 1)},
+        {"coefficients": [1.0, -1.0], "intercepts": [0.0, 1.0], "targets": 2, "post_transform": "PROBIT"},
+    ),
 ]
 
 
@@ -63,7 +73,7 @@ def test_one_target_is_transformed_too() -> None:
         ("Scaler", {"offset": [1.0]}, ModelError, "'scale' is missing"),
         ("Normalizer", {"norm": "L3"}, ModelError, "norm must be MAX, L1 or L2"),
         ("LinearRegressor", {"coefficients": [1.0]}, ModelError, "1 coefficients are not 1 for each feature"),
-        ("LinearRegressor", {"coefficients": [1.0] * 3, "post_transform": "PROBIT"}, UnsupportedError, "PROBIT"),
+        ("LinearRegressor", {"coefficients": [1.0] * 3, "post_transform": "TANH"}, ModelError, "not 'TANH'"),
         ("FeatureVectorizer", {"inputdimensions": [4]}, UnsupportedError, "inputdimensions"),
     ],
 )

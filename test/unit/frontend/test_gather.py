@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aiopt.support.errors import ModelError
-from unit.frontend.single_node import check, equal, f32, i64, node_model, run
+from unit.frontend.single_node import check, equal, f32, i64, node_model, onnxruntime_run, run
 
 X = f32(3, 4, 5)
 ORT, REF = "onnxruntime", "onnx.reference"
@@ -53,7 +53,13 @@ CASES: list[tuple[str, dict[str, Any], int, dict[str, Any], tuple[str, ...], str
     ("SpaceToDepth", {"x": IMAGE}, 28, {"blocksize": 2, "mode": "CRD"}, RUN_TIME, REF),
     ("Tile", {"x": X, "r": i64(2, 1, 3)}, 7, {}, ("r",), ORT),
     ("Tile", {"x": X, "r": i64(2, 0, 3)}, 13, {}, ("r",), ORT),
-    *(("Trilu", {"x": X, "k": np.array(k)}, 14, {"upper": up}, ("k",), ORT) for k in (-1, 0, 2) for up in (0, 1)),
+    *(
+        ("Trilu", {"x": X, "k": np.array(k)}, 14, {"upper": up}, ("k",), ORT)
+        for k in (-1, 0, 2, -(2**63), 2**63 - 1)
+        for up in (0, 1)
+    ),
+    *(("EyeLike", {"x": f32(3, 5)}, 9, {"k": k, "dtype": 7}, RUN_TIME, REF) for k in (-4, 5)),
+    *(("EyeLike", {"x": f32(3, 5)}, 9, {"k": k}, RUN_TIME, ORT) for k in (-(2**63), 2**63 - 1)),
     ("EyeLike", {"x": f32(3, 5)}, 9, {"k": 1, "dtype": 7}, RUN_TIME, ORT),
     ("EyeLike", {"x": f32(3, 5)}, 9, {"k": -1}, RUN_TIME, ORT),
     *(("Pad", {"x": X}, 7, {"pads": [0, 1, 2, 1, 0, 3], "mode": mode}, (), ORT) for mode in ("constant", "edge")),
@@ -74,6 +80,40 @@ CASES: list[tuple[str, dict[str, Any], int, dict[str, Any], tuple[str, ...], str
     ("Upsample", {"x": IMAGE}, 7, {"scales": [1.0, 1.0, 2.0, 3.0]}, RUN_TIME, ORT),
     ("Upsample", {"x": IMAGE, "s": np.float32([1, 1, 2, 1.5])}, 9, {"mode": "linear"}, ("s",), ORT),
 ]
+
+
+OUTSIDE = i64(3, -4, 9, -9, 2**62, -(2**63))
+READS = [
+    ("Gather", {"x": f32(3, 2), "i": OUTSIDE}, {}),
+    ("Gather", {"x": f32(2, 3), "i": OUTSIDE}, {"axis": 1}),
+    ("GatherElements", {"x": f32(3, 6), "i": np.stack([OUTSIDE] * 2)}, {}),
+    ("GatherElements", {"x": f32(2, 3), "i": np.stack([OUTSIDE] * 2)}, {"axis": 1}),
+    ("GatherND", {"x": f32(3, 2), "i": OUTSIDE[:, None]}, {}),
+    ("GatherND", {"x": f32(3, 3), "i": np.stack([OUTSIDE, OUTSIDE[::-1]], -1)}, {}),
+    ("GatherND", {"x": f32(2, 3), "i": np.stack([OUTSIDE] * 2)[..., None]}, {"batch_dims": 1}),
+]
+WRITES = [
+    ("ScatterElements", {"x": f32(3), "i": OUTSIDE, "u": f32(6)}, {}),
+    ("ScatterElements", {"x": f32(2, 3), "i": np.stack([OUTSIDE] * 2), "u": f32(2, 6)}, {"axis": 1}),
+    ("ScatterND", {"x": f32(3, 2), "i": OUTSIDE[:, None], "u": f32(6, 2)}, {"reduction": "add"}),
+    ("ScatterND", {"x": f32(3, 3), "i": np.stack([OUTSIDE, OUTSIDE * 0], -1), "u": f32(6)}, {}),
+]
+
+
+@pytest.mark.parametrize(("op_type", "inputs", "attributes"), READS)
+def test_a_read_outside_takes_the_nearest_element(
+    op_type: str, inputs: dict[str, np.ndarray], attributes: dict[str, Any]
+) -> None:
+    """Oracle: ONNX Runtime with the nearest indices; it makes the given ones an error, which compiled code has not."""
+    inside = {**inputs, "i": np.clip(inputs["i"], -3, 2)}
+    want = onnxruntime_run(node_model(op_type, inside, 18, **attributes), inside)
+    equal(run(node_model(op_type, inputs, 18, **attributes), inputs), want)
+
+
+@pytest.mark.parametrize(("op_type", "inputs", "attributes"), WRITES)
+def test_a_write_outside_is_left_out(op_type: str, inputs: dict[str, np.ndarray], attributes: dict[str, Any]) -> None:
+    (have,) = run(node_model(op_type, inputs, 18, **attributes), inputs).values()
+    np.testing.assert_array_equal(have, inputs["x"])
 
 
 @pytest.mark.parametrize(("op_type", "inputs", "opset", "attributes", "known", "oracle"), CASES)

@@ -156,11 +156,30 @@ def test_batch_norm_with_wider_statistics() -> None:
     check("BatchNormalization", half, 15, oracle="onnx.reference", tolerance=1e-3)
 
 
-def test_batch_norm_of_old_forms_is_refused() -> None:
-    with pytest.raises(UnsupportedError, match="more than one output means training mode"):
-        run(node_model("BatchNormalization", _statistics(), 9, outputs=5), {})
-    with pytest.raises(UnsupportedError, match="spatial=0"):
-        run(node_model("BatchNormalization", _statistics(), 7, spatial=0), {})
+@pytest.mark.parametrize("opset", [7, 9])
+def test_batch_norm_of_several_outputs_is_training(opset: int) -> None:
+    check("BatchNormalization", _statistics(), opset, outputs=5, momentum=0.7, epsilon=0.1, tolerance=3e-6)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4), (2, 1, 3), (3, 1, 3), (3, 3), (1, 2, 3, 4)])
+def test_batch_norm_by_element(shape: tuple[int, ...]) -> None:
+    numbers = {name: f32(*shape[1:], seed=seed) for seed, name in enumerate("sbm", 1)}
+    inputs = {"x": f32(*shape), **numbers, "v": abs(f32(*shape[1:], seed=5)) + 0.1}
+    check("BatchNormalization", inputs, 7, spatial=0)
+
+
+@pytest.mark.parametrize("opset", [9, 14, 15])
+def test_batch_norm_of_one_dimension_has_one_channel(opset: int) -> None:
+    inputs = {"x": f32(5), "s": f32(1), "b": f32(1, seed=1), "m": f32(1, seed=2), "v": abs(f32(1, seed=3))}
+    check("BatchNormalization", inputs, opset)
+
+
+def test_batch_norm_by_element_has_no_training_mode() -> None:
+    inputs = dict.fromkeys("sbmv", np.ones((3, 4), np.float32))
+    with pytest.raises(UnsupportedError, match="spatial=0.*training mode"):
+        run(node_model("BatchNormalization", {"x": f32(2, 3, 4), **inputs}, 7, outputs=5, spatial=0), {})
+    with pytest.raises(ModelError, match=r"must have the shape \[3, 4\]"):
+        run(node_model("BatchNormalization", {"x": f32(2, 3, 4), **inputs, "m": f32(3)}, 7, spatial=0), {})
 
 
 def test_a_missing_input_is_named_by_number() -> None:

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from aiopt.dialects import ext
 from aiopt.support.errors import ModelError
-from unit.frontend.single_node import check, f32, i64, node_model, run
+from unit.frontend.single_node import check, f32, i64, imported, node_model, run
 
 IMAGE = f32(2, 3, 9, 8)
 
@@ -68,6 +69,25 @@ def test_places_of_maxima(order: int) -> None:
     check("MaxPool", {"x": IMAGE}, 12, outputs=2, **window)
     ties = np.int8([[[[1, 1, 1], [1, 2, 2]]]])
     check("MaxPool", {"x": ties}, 12, outputs=2, kernel_shape=[2, 2], storage_order=order)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_places_of_the_lowest_number_lie_in_the_window(order: int) -> None:
+    window = {"kernel_shape": [2, 2], "pads": [1, 1, 1, 1], "storage_order": order}
+    check("MaxPool", {"x": np.full((1, 2, 4, 3), -128, np.int8)}, 12, outputs=2, **window)
+    lowest, zeros = np.full((1, 2, 4, 3), -np.inf, np.float32), np.zeros((1, 2, 4, 3), np.float32)
+    have, want = (
+        run(node_model("MaxPool", {"x": x}, 12, outputs=2, **window), {"x": x})["y1"] for x in (lowest, zeros)
+    )
+    np.testing.assert_array_equal(have, want)  # by hand: of equal elements the first one in the window
+
+
+def test_places_in_a_large_window_are_one_operation() -> None:
+    x = f32(1, 1, 300, 300)
+    model = node_model("MaxPool", {"x": x}, 12, outputs=2, kernel_shape=[200, 200])
+    assert len(list(ext.operations(imported(model)[0]))) < 10
+    top, place = (run(model, {"x": x})[name] for name in ("y0", "y1"))
+    np.testing.assert_array_equal(x.reshape(-1)[place], top)
 
 
 def test_max_unpool() -> None:

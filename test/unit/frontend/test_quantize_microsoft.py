@@ -55,6 +55,29 @@ def test_binary(op_type: str, dtype: type) -> None:
     assert apart <= 0.001 * a.size * 30
 
 
+TIES = [(0.02, 0.03, 0.04), (0.25, 0.5, 0.01), (0.01, 0.03, 0.02)]
+HANGING = {"ceil_mode": 1, "strides": [2, 2], "pads": [1, 1, 1, 1], "count_include_pad": 1}
+
+
+@DTYPES
+@pytest.mark.parametrize("scales", TIES)
+@pytest.mark.parametrize("op_type", ["QLinearAdd", "QLinearMul"])
+def test_binary_half_way_between_steps(op_type: str, scales: tuple[float, float, float], dtype: type) -> None:
+    """The zero point, an odd one, is added before rounding."""
+    a_scale, b_scale, c_scale = map(f32, scales)
+    inputs = [("a", _integers(dtype, 3000)), ("as", a_scale), ("az", dtype(5)), ("b", _integers(dtype, 3000))]
+    inputs += [("bs", b_scale), ("bz", dtype(9)), ("cs", c_scale), ("cz", dtype(21))]
+    assert _check(op_type, inputs) <= (1 if op_type == "QLinearAdd" else 0)  # fused products are not in numpy
+
+
+@DTYPES
+@pytest.mark.parametrize("window", [{}, {"pads": [1, 0, 1, 1]}, HANGING])
+def test_pooling_half_way_between_steps(window: dict[str, Any], dtype: type) -> None:
+    inputs = [("x", _integers(dtype, 1, 1, 20, 21)), ("xs", f32(0.04)), ("xz", dtype(5))]
+    inputs += [("ys", f32(0.02)), ("yz", dtype(21))]
+    assert _check("QLinearAveragePool", inputs, kernel_shape=[2, 2], **window) == 0
+
+
 @DTYPES
 @pytest.mark.parametrize(("op_type", "attributes"), [("QLinearSigmoid", {}), ("QLinearLeakyRelu", {"alpha": 0.3})])
 def test_unary(op_type: str, attributes: dict[str, float], dtype: type) -> None:

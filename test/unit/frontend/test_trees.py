@@ -70,7 +70,7 @@ def test_regressor_of_other_types() -> None:
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.integers(0, 99), st.sampled_from(["NONE", "LOGISTIC", "SOFTMAX"]), st.booleans())
+@given(st.integers(0, 99), st.sampled_from(["NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"]), st.booleans())
 def test_classifier(seed: int, post: str, based: bool) -> None:
     trees = grow(seed, 5, 4, F, [0])
     attributes = {**trees.attributes(False), **trees.votes("class", 3, each=3), "post_transform": post}
@@ -152,8 +152,6 @@ def test_errors() -> None:
             imported(_model("TreeEnsemble", x, 5, **{**plain, **changed}))
     with pytest.raises(NodeAttributeError, match="nodes_trueleafs must have 4 entries, but has 1"):
         imported(_model("TreeEnsemble", x, 5, **{**plain, "nodes_trueleafs": [1]}))
-    with pytest.raises(UnsupportedError, match="post_transform=PROBIT"):
-        imported(_model("TreeEnsemble", x, 5, **plain, post_transform=4))
     trees = grow(0, 1, 2, F, [0])
     votes = trees.votes("class", 1)
     with pytest.raises(UnsupportedError, match="labels that are strings"):

@@ -86,6 +86,8 @@ bool same(const std::vector<float> &a, const std::vector<float> &b) {
 int main(int count, char **arguments) {
   if (count != 5)
     fail("share OBJECT NET WEIGHTS own|shared");
+  const int32_t cpus[kCallers + kThreads] = {}; /* all on the first one: races are seen there, too */
+  aiopt_set_affinity(AIOPT_AFFINITY_LIST, cpus, kCallers + kThreads);
   Net net = load(arguments[1], arguments[2], read(arguments[3]));
   bool shared = std::strcmp(arguments[4], "shared") == 0;
   aiopt_ctx *first = make_context(net, 1);

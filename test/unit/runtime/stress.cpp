@@ -1,4 +1,5 @@
-/* Application threads run parallel loops on contexts of differing thread counts while contexts come and go. Built with
+/* Application threads run parallel loops on contexts of differing thread counts while contexts come and go
+ * and the affinity changes. Built with
  * -fsanitize=thread together with the runtime's sources. Exits 1 if a sum is wrong. */
 #include "aiopt.h"
 
@@ -11,6 +12,7 @@
 namespace {
 
 constexpr int kCount = 1000, kRounds = 150, kCallers = 4;
+const int32_t kCpus[] = {0, 0, 0, 0, 0}; /* places for five threads on any machine */
 std::atomic<bool> wrong{false};
 
 struct Job {
@@ -51,6 +53,8 @@ void call(int caller) {
     for (int i = 0; i < kCount; ++i)
       if (hits[i] != (i < count ? 1 : 0) + (i < count / 10 * 10 ? 1 : 0))
         wrong = true;
+    if (round % 16 == caller)
+      aiopt_set_affinity(AIOPT_AFFINITY_LIST, kCpus, 4 + caller % 2);
     if (round % 40 == 0)
       usleep(2000); /* long enough for the workers to fall asleep */
     aiopt_context_destroy(ctx);
@@ -60,6 +64,8 @@ void call(int caller) {
 } // namespace
 
 int main() {
+  if (aiopt_set_affinity(AIOPT_AFFINITY_LIST, kCpus, 4) != AIOPT_OK)
+    wrong = true;
   std::vector<std::thread> callers;
   for (int caller = 0; caller < kCallers; ++caller)
     callers.emplace_back(call, caller);

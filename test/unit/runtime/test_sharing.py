@@ -41,7 +41,7 @@ def _residual_net() -> onnx.ModelProto:
         helper.make_node("MatMul", ["i", "w3"], ["j"]),
         helper.make_node("Softmax", ["j"], ["y"]),
     ]
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 24, 24])
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 36, 36])
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 10])
     return helper.make_model(
         helper.make_graph(nodes, "net", [x], [y], weights), opset_imports=[helper.make_opsetid("", 17)]

@@ -7,6 +7,7 @@ import os
 import platform
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from aiopt.runtime import library
-from aiopt.runtime.library import NetInfo
+from aiopt.runtime.library import NetInfo, set_affinity
+from aiopt.support.errors import OptionError
 from e2e.native import build
 from unit.runtime.sanitizer import build_sanitized
 
@@ -52,27 +54,60 @@ def loop(threads: int) -> Iterator[Loop]:
     library.library().aiopt_context_destroy(pointer)
 
 
+@pytest.fixture
+def places() -> Iterator[list[int]]:
+    """Room for eight threads on any machine: a list may name a CPU more than once."""
+    cpus = sorted(os.sched_getaffinity(0))
+    named = (cpus * 8)[:8]
+    set_affinity(named)
+    yield named
+    set_affinity("auto")
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3, 8])
 @pytest.mark.parametrize("count", [-1, 0, 1, 2, 7, 1000])
-def test_partition_is_contiguous_and_complete(threads: int, count: int) -> None:
-    parts: list[tuple[int, int]] = []
+@pytest.mark.usefixtures("places")
+def test_chunks_are_contiguous_even_and_complete(threads: int, count: int) -> None:
+    chunks: list[tuple[int, int]] = []
     with loop(threads) as parallel:
-        parallel(lambda begin, end: parts.append((begin, end)), count)
-    parts.sort()
-    assert len(parts) == min(threads, max(count, 0))
-    assert [begin for begin, _ in parts] == [0, *(end for _, end in parts[:-1])][: len(parts)]
-    sizes = [end - begin for begin, end in parts]
+        parallel(lambda begin, end: chunks.append((begin, end)), count)
+    chunks.sort()
+    assert len(chunks) == (min(4 * threads, max(count, 0)) if threads > 1 else min(1, max(count, 0)))
+    assert [begin for begin, _ in chunks] == [0, *(end for _, end in chunks[:-1])][: len(chunks)]
+    sizes = [end - begin for begin, end in chunks]
     assert sum(sizes) == max(count, 0)
     assert not sizes or max(sizes) - min(sizes) <= 1
 
 
-def test_parts_run_on_as_many_threads() -> None:
+@pytest.mark.usefixtures("places")
+def test_chunks_run_on_as_many_threads() -> None:
     meeting = threading.Barrier(3, timeout=10)  # breaks unless three threads are in the loop at once
     with loop(3) as parallel:
         parallel(lambda _begin, _end: meeting.wait(), 3)
     assert not meeting.broken
 
 
+@pytest.mark.usefixtures("places")
+def test_a_thread_that_is_held_up_loses_its_chunks_to_others() -> None:
+    held, others_done = threading.Event(), threading.Event()
+    ran: list[tuple[int, int]] = []
+
+    def work(begin: int, _end: int) -> None:
+        ran.append((threading.get_native_id(), begin))
+        if len(ran) == 8:
+            others_done.set()
+        if not held.is_set():
+            held.set()  # whoever comes first waits until all other chunks have been begun
+            assert others_done.wait(10)
+
+    with loop(2) as parallel:
+        parallel(work, 800)
+    first, *_ = ran
+    assert sorted(begin for _, begin in ran) == list(range(0, 800, 100))
+    assert [thread for thread, _ in ran].count(first[0]) == 1
+
+
+@pytest.mark.usefixtures("places")
 def test_second_caller_runs_alone_while_the_pool_is_busy() -> None:
     threads: set[int] = set()
     with loop(2) as outer, loop(2) as inner:
@@ -85,29 +120,103 @@ def test_second_caller_runs_alone_while_the_pool_is_busy() -> None:
     assert threads == {0}
 
 
-def test_workers_take_no_signals_and_are_pinned() -> None:
-    masks: dict[int, set[signal.Signals | int]] = {}
+def test_callers_and_workers_are_no_more_than_the_places() -> None:
+    """Two nets that run at once have two places: each caller has one, so neither gets a worker."""
+    cpus = sorted(os.sched_getaffinity(0))
+    set_affinity([cpus[0], cpus[-1]])
+    busy, done = threading.Event(), threading.Event()
+    seen: set[int] = set()
+
+    def first(loop_: Loop) -> None:
+        loop_(lambda begin, _end: begin == 0 and busy.set() and done.wait(10), 2)
+
+    try:
+        with loop(2) as one, loop(2) as two:
+            other = threading.Thread(target=first, args=[one])
+            other.start()
+            assert busy.wait(10)
+            two(lambda _begin, _end: seen.add(threading.get_native_id()), 100)
+            done.set()
+            other.join()
+        assert seen == {threading.get_native_id()}
+    finally:
+        set_affinity("auto")
+
+
+def _cpus_of_worker(affinity: str | list[int]) -> set[int]:
+    """Where the only worker of a loop of two threads may run."""
+    set_affinity(affinity)
+    meeting = threading.Barrier(2, timeout=10)
     cpus: dict[int, set[int]] = {}
 
     def look(_begin: int, _end: int) -> None:
-        masks[threading.get_native_id()] = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+        meeting.wait()
         cpus[threading.get_native_id()] = os.sched_getaffinity(0)
 
     before = os.sched_getaffinity(0)
-    with loop(2) as parallel:
-        parallel(look, 2)
+    try:
+        with loop(2) as parallel:
+            parallel(look, 2)
+    finally:
+        set_affinity("auto")
+    assert cpus.pop(threading.get_native_id()) == before == os.sched_getaffinity(0)
+    (found,) = cpus.values()
+    return found
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two CPUs")
+def test_affinity_says_where_workers_run() -> None:
+    allowed = os.sched_getaffinity(0)
+    last = max(allowed)
+    assert _cpus_of_worker("none") == allowed
+    assert len(_cpus_of_worker("compact")) == 1
+    assert _cpus_of_worker([min(allowed), last]) == {last}
+    assert _cpus_of_worker(f"{last},{min(allowed)}") == {min(allowed)}
+
+
+@pytest.mark.parametrize("affinity", ["", "all", "0,", "1-", "2-1", [], [True], [-1], ["0"], "0,99999"])
+def test_affinity_of_no_meaning_is_one_error(affinity: str | list[int]) -> None:
+    with pytest.raises(OptionError, match=r"^affinity [^\n]*$"):
+        set_affinity(affinity)
+
+
+def test_affinity_comes_from_the_environment() -> None:
+    last = max(os.sched_getaffinity(0))
+    program = "from aiopt.runtime.library import library; print(library().aiopt_cpu_count())"
+
+    def run(value: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "AIOPT_AFFINITY": value}
+        command = [sys.executable, "-c", program]
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+    assert run(str(last)).returncode == 0
+    assert "OptionError: affinity is auto, none, compact or CPUs such as 0,2-3, not 'near'" in run("near").stderr
+
+
+def test_workers_take_no_signals() -> None:
+    masks: dict[int, set[signal.Signals | int]] = {}
+    meeting = threading.Barrier(2, timeout=10)
+
+    def look(_begin: int, _end: int) -> None:
+        meeting.wait()
+        masks[threading.get_native_id()] = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+    cpus = sorted(os.sched_getaffinity(0))
+    set_affinity([cpus[0], cpus[-1]])
+    try:
+        with loop(2) as parallel:
+            parallel(look, 2)
+    finally:
+        set_affinity("auto")
     own = masks.pop(threading.get_native_id())
     (worker,) = masks.values()
     assert signal.SIGINT in worker
     assert signal.SIGINT not in own
     assert signal.SIGSEGV not in worker
-    assert cpus.pop(threading.get_native_id()) == before == os.sched_getaffinity(0)
-    (pinned,) = cpus.values()
-    assert pinned <= before
-    assert len(pinned) == 1 or len(before) == 1
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="reads MXCSR")
+@pytest.mark.usefixtures("places")
 def test_workers_take_over_the_floating_point_mode(tmp_path: Path) -> None:
     """A caller that flushes subnormals gets the same numbers on any number of threads."""
     source = tmp_path / "mode.c"
@@ -120,14 +229,21 @@ def test_workers_take_over_the_floating_point_mode(tmp_path: Path) -> None:
     flags, flush_to_zero = 0x3F, 0x8000
     usual = mode.mode_get() & ~flags
     seen: list[int] = []
+    meeting = threading.Barrier(2, timeout=10)  # a chunk on each thread
+
+    def look(_begin: int, _end: int) -> None:
+        meeting.wait()
+        seen.append(mode.mode_get() & ~flags)
+
     with loop(2) as parallel:
         mode.mode_set(usual | flush_to_zero)
-        parallel(lambda _begin, _end: seen.append(mode.mode_get() & ~flags), 2)
+        parallel(look, 2)
         mode.mode_set(usual)
-        parallel(lambda _begin, _end: seen.append(mode.mode_get() & ~flags), 2)
+        parallel(look, 2)
     assert seen == [usual | flush_to_zero] * 2 + [usual] * 2
 
 
+@pytest.mark.usefixtures("places")
 def test_forked_child_has_a_pool_of_its_own() -> None:
     """A fork copies no threads: waiting for the parent's workers would never end."""
     with loop(2) as old:
@@ -139,7 +255,7 @@ def test_forked_child_has_a_pool_of_its_own() -> None:
             old(lambda begin, end: parts.append(end - begin), 10)  # no workers yet: alone
             with loop(2) as new:
                 new(lambda begin, end: parts.append(end - begin), 10)
-            os._exit(0 if parts == [10, 5, 5] else 1)
+            os._exit(0 if (parts[0], sorted(parts[1:])) == (10, [1] * 6 + [2] * 2) else 1)
         _, status = os.waitpid(child, 0)
         assert os.waitstatus_to_exitcode(status) == 0
 

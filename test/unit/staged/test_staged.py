@@ -133,6 +133,19 @@ def test_a_short_loop_is_unrolled(trips: int) -> None:
     check(model(nodes, {"x": X}, ["y", "s"], n=np.array(trips)), {"x": X}, kind=CompiledNet)
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_a_body_that_gives_one_tensor_several_times(known: bool) -> None:
+    inputs = [info("i", [], I64), info("k", [], BOOL), info("c", [3, 4])]
+    outputs = [info("k", [], BOOL), *[info("c2", [3, 4])] * 2, info("c", [3, 4])]
+    body = helper.make_graph([node("Add", ["c", "c"], ["c2"])], "body", inputs, outputs)
+    nodes, trips = [node("Loop", ["n", "", "x"], ["y", "s", "t"], body=body)], np.array(3)
+    constants, given = ({"n": trips}, {"x": X}) if known else ({}, {"x": X, "n": trips})
+    net = aiopt.compile(model(nodes, given, ["y", "s", "t"], **constants), cache=False)
+    doubled = X * np.float32([2, 4, 8])[:, None, None]  # oracle: numpy; ONNX Runtime wants the names to differ
+    for have, want in zip(net.run(given).values(), (doubled[-1], doubled, doubled / 2), strict=True):
+        np.testing.assert_array_equal(have, want)
+
+
 def test_a_loop_of_no_steps() -> None:
     nodes = [node("Loop", ["n", "", "x"], ["y", "s"], body=_loop_body(KEEP))]
     check(model(nodes, {"x": X}, ["y", "s"], n=np.array(0)), {"x": X})

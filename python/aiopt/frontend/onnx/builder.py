@@ -67,6 +67,14 @@ class Builder:
         return None if operand is None else self.materialize(operand)
 
 
+def require_possible(kind: TensorType, where: str) -> None:
+    """Errors: LimitError if no machine has memory for a tensor of this type."""
+    try:
+        _check_size(kind, _LARGEST_TENSOR)
+    except LimitError as error:
+        raise error.at(where)  # noqa: B904
+
+
 def require_small(shape: Sequence[int], element: str) -> None:
     """Errors: LimitError if a constant of this type, made of numbers alone, would be too large."""
     _check_size(TensorType(tuple(shape), element), _LARGEST_MADE)

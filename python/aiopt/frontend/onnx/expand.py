@@ -3,16 +3,19 @@ those of old opsets."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import onnx
 
 from aiopt.frontend.onnx.control_flow import EXPANDERS, Expansion
-from aiopt.frontend.onnx.functions import Functions, instantiate, operator_body
+from aiopt.frontend.onnx.functions import Functions, has_body, instantiate, operator_body
 from aiopt.frontend.onnx.older import renew
 from aiopt.frontend.onnx.part import Step, read_opsets
 from aiopt.frontend.onnx.registry import find
 from aiopt.frontend.onnx.schema import check_attributes, check_node, domain_of
 from aiopt.frontend.onnx.scope import Scope
 from aiopt.frontend.onnx.subgraph import Inliner, identities, label
+from aiopt.frontend.onnx.values import Value
 
 
 def expand(step: Step, scope: Scope, functions: Functions) -> Expansion | None:
@@ -33,8 +36,21 @@ def expand(step: Step, scope: Scope, functions: Functions) -> Expansion | None:
         return None
     inputs = [scope.lookup(name) if name else None for name in node.input]
     body = operator_body(node, step.opset, inputs)
-    check_node(node, step.opset, inputs)
+    check(step, inputs, functions)
     return _inline(body, step)
+
+
+def check(step: Step, inputs: Sequence[Value | None], functions: Functions) -> None:
+    """Check a node by the schema of its operator. Errors: ModelError.
+
+    In a body that ONNX itself gives an operator, types are ONNX's business: SoftmaxCrossEntropyLoss-13 takes bf16, but
+    is made of NegativeLogLikelihoodLoss-13, which does not.
+    """
+    by_onnx = any(
+        functions.find(caller) is None and has_body(caller, step.opsets.get(domain_of(caller), 0))
+        for caller in step.callers[-1:]
+    )
+    check_node(step.node, step.opset, inputs, typed=not by_onnx)
 
 
 def _inline(function: onnx.FunctionProto, step: Step) -> Expansion:

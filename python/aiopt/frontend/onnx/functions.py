@@ -11,9 +11,8 @@ from onnx import AttributeProto
 
 from aiopt.frontend.onnx.schema import domain_of, find_schema, type_proto
 from aiopt.frontend.onnx.values import Value
-from aiopt.support.errors import DefinitionError, NodeAttributeError, NodeInputError, UnsupportedOperatorError
+from aiopt.support.errors import DefinitionError, NodeInputError, UnsupportedOperatorError
 
-_ANY_OPSET = 1 << 30  # onnx.defs gives the newest schema
 _REFERENCE_KINDS = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
 
 
@@ -69,15 +68,13 @@ def operator_body(node: onnx.NodeProto, opset: int, inputs: Sequence[Value | Non
 def instantiate(function: onnx.FunctionProto, call: onnx.NodeProto) -> list[onnx.NodeProto]:
     """The nodes of a body for one call: references to attributes replaced, inputs the call leaves out are absent.
 
-    Errors: ModelError if the call lacks an attribute, or has more inputs or outputs than the function.
+    An attribute without a default that the call leaves out is absent where the body refers to it (as in onnx.inliner).
+    Errors: ModelError if the call has more inputs or outputs than the function.
     """
     for kind, given, formal in (("inputs", call.input, function.input), ("outputs", call.output, function.output)):
         if len(given) > len(formal):
             raise NodeInputError(f"it has {len(given)} {kind}, but the function has {len(formal)}")
     attributes = {**_defaults(function, call), **{attribute.name: attribute for attribute in call.attribute}}
-    required = [name for name in function.attribute if name not in attributes]
-    if required and find_schema(call.op_type, _ANY_OPSET, domain_of(call)) is None:
-        raise NodeAttributeError(f"the function's attribute '{required[0]}' is not given")
     absent = {name for index, name in enumerate(function.input) if index >= len(call.input) or not call.input[index]}
     return [_bind(node, attributes, absent) for node in function.node]
 

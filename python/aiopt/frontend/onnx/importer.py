@@ -14,13 +14,14 @@ from mlir.dialects import func
 
 from aiopt.dialects.ai import AiDialect
 from aiopt.dialects.ext import to_ir
-from aiopt.frontend.onnx.builder import Builder
-from aiopt.frontend.onnx.expand import expand
+from aiopt.frontend.onnx.builder import Builder, require_possible
+from aiopt.frontend.onnx.expand import check, expand
+from aiopt.frontend.onnx.functions import Functions
 from aiopt.frontend.onnx.load import net_name
 from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.part import Part, Step, read_model
 from aiopt.frontend.onnx.registry import Handler, find
-from aiopt.frontend.onnx.schema import check_node, domain_of
+from aiopt.frontend.onnx.schema import domain_of
 from aiopt.frontend.onnx.scope import Scope
 from aiopt.frontend.onnx.signature import declared_dims, read_inputs
 from aiopt.frontend.onnx.support import require_supported
@@ -145,6 +146,8 @@ class _Main:
         self._pending = set(absent)  # names that only a later stage has
         self.scope = Scope(part.initializers, self._used, {name for step in part.steps for name in step.makes()})
         self._inputs = dict(inputs)
+        for name, kind in inputs.items():
+            require_possible(kind, f"input '{name}'")
         self._function = func.FuncOp("main", ([to_ir(kind) for kind in inputs.values()], []))
         self._block = self._function.add_entry_block([ir.Location.name(name) for name in inputs])
         for name, argument in zip(inputs, self._block.arguments, strict=True):
@@ -220,7 +223,7 @@ class _Main:
                     self.scope.add_initializers(expansion.initializers)
                     self._used |= {name for inner in expansion.steps for name in inner.reads()}
                     return expansion.steps
-                _import_node(step, self.builder, self.scope)
+                _import_node(step, self.builder, self.scope, self.part.functions)
                 return []
         except IRError as error:
             raise ModelError(f"{self._describe(step)}: {error}") from error
@@ -235,12 +238,12 @@ class _Main:
         return step.describe(self.scope.types(step.node.input))
 
 
-def _import_node(step: Step, builder: Builder, scope: Scope) -> None:
+def _import_node(step: Step, builder: Builder, scope: Scope, functions: Functions) -> None:
     node = step.node
     handler = find(node.op_type, step.opset, domain_of(node))
     assert handler is not None, "other nodes are expanded"
     inputs = [scope.lookup(name) if name else None for name in node.input]
-    check_node(node, step.opset, inputs)
+    check(step, inputs, functions)
     values = _run(handler, Node(node, step.opset, inputs, builder))
     for index, name in enumerate(node.output):
         value = values[index] if index < len(values) else None

@@ -87,6 +87,9 @@ def read_model(model: object) -> tuple[onnx.ModelProto, Part]:
     """
     proto, source, mapped = load(model)  # pyright: ignore[reportArgumentType]
     require_opset(proto, source)
+    outputs = [value.name for value in proto.graph.output]
+    if len(set(outputs)) != len(outputs):
+        raise DefinitionError(f"two outputs of the model have one name (its outputs are {', '.join(outputs)})")
     part = read_graph(proto.graph, read_opsets(proto.opset_import), Functions(proto.functions))
     initializers = {name: tensor for name, tensor in part.initializers.items() if name not in mapped}
     return proto, replace(part, initializers=initializers, arrays=mapped)
@@ -121,7 +124,10 @@ def read_opsets(entries: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
 
 
 def read_graph(graph: onnx.GraphProto, opsets: Mapping[str, int], functions: Functions) -> Part:
-    """A graph as a part. Errors: ModelError for names that stand twice, UnsupportedError for sparse initializers."""
+    """A graph as a part; of a body, whose outputs may be one tensor several times, each once.
+
+    Errors: ModelError for names that stand twice, UnsupportedError for sparse initializers.
+    """
     if graph.sparse_initializer:
         raise UnsupportedTypeError(f"initializer '{graph.sparse_initializer[0].values.name}' is sparse: not supported")
     initializers: dict[str, onnx.TensorProto] = {}
@@ -129,9 +135,7 @@ def read_graph(graph: onnx.GraphProto, opsets: Mapping[str, int], functions: Fun
         if tensor.name in initializers:
             raise DefinitionError(f"two initializers are called '{tensor.name}'")
         initializers[tensor.name] = tensor
-    outputs = tuple(value.name for value in graph.output)
-    if len(set(outputs)) != len(outputs):
-        raise DefinitionError(f"two outputs of the model have one name (its outputs are {', '.join(outputs)})")
+    outputs = tuple(dict.fromkeys(value.name for value in graph.output))
     steps = tuple(Step(node, opsets) for node in graph.node)
     return Part(steps, outputs, initializers, functions=functions)
 

@@ -14,9 +14,11 @@ from aiopt.frontend.onnx.values import Value
 from aiopt.support.errors import ModelError
 
 
-def place_along(node: Node, indices: Value, size: int, outside: int) -> Value:
-    """Indices into a dimension of `size` elements as i64 counted from the front; any that is out of range as `outside`.
+def place_along(node: Node, indices: Value, size: int, outside: int | None = None) -> Value:
+    """Indices into a dimension of `size` elements as i64 counted from the front.
 
+    One out of range becomes `outside` (for writes, which are left out there), or the nearest one (for reads): compiled
+    code cannot raise the error that ONNX makes of it.
     Errors: ModelError if one that is known is out of range.
     """
     if (known := indices.array) is not None and known.size and not (-size <= known.min() and known.max() < size):
@@ -26,6 +28,8 @@ def place_along(node: Node, indices: Value, size: int, outside: int) -> Value:
     at = node.emit(ai.SelectOp, node.emit(ai.LessOp, at, zero), node.emit(ai.AddOp, at, end), at)
     if known is not None:
         return at
+    if outside is None:
+        return node.emit(ai.MaximumOp, node.emit(ai.MinimumOp, at, scalar(at, max(size - 1, 0))), zero)
     inside = node.emit(ai.AndOp, node.emit(ai.LessEqualOp, zero, at), node.emit(ai.LessOp, at, end))
     return node.emit(ai.SelectOp, inside, at, scalar(at, outside))
 

@@ -46,8 +46,8 @@ def check_attributes(proto: onnx.NodeProto, opset: int) -> None:
             )
 
 
-def check_node(proto: onnx.NodeProto, opset: int, inputs: Sequence[Value | None]) -> None:
-    """How many inputs and outputs there are, the element types of the inputs, and which of them must be alike.
+def check_node(proto: onnx.NodeProto, opset: int, inputs: Sequence[Value | None], *, typed: bool = True) -> None:
+    """How many inputs and outputs there are, and (typed) the element types of the inputs, and which must be alike.
 
     Absent optional inputs are the handlers' business, as are operators that onnx has no schemas of.
     Errors: ModelError.
@@ -65,7 +65,8 @@ def check_node(proto: onnx.NodeProto, opset: int, inputs: Sequence[Value | None]
             raise NodeInputError(f"{kind} {len(names)} is missing")
         if given > most:
             raise NodeInputError(f"it has {given} {kind}s, but the operator has at most {most}")
-    _check_types(schema, proto.input, inputs)
+    if typed:
+        _check_types(schema, proto.input, inputs)
 
 
 def _check_types(schema: Any, names: Sequence[str], inputs: Sequence[Value | None]) -> None:

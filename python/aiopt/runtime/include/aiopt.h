@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define AIOPT_ABI_VERSION 2
+#define AIOPT_ABI_VERSION 3
 
 #define AIOPT_API __attribute__((visibility("default")))
 
@@ -83,7 +83,7 @@ typedef struct aiopt_ctx {
   int32_t threads;
   void *arena;         /* arena_bytes, 64-byte aligned */
   const void *weights; /* weights_bytes, 64-byte aligned */
-  /* Runs task over 0 <= i < count, in contiguous parts, and returns when all are done. */
+  /* Runs task over 0 <= i < count, in contiguous chunks, several of them on a thread, and returns when all are done. */
   void (*parallel_for)(const struct aiopt_ctx *ctx, aiopt_task task, void *const *args, int64_t count);
   /* Yours to set between runs; no hook is called while `hook` is null, which it is at first. */
   aiopt_hook hook;
@@ -92,10 +92,26 @@ typedef struct aiopt_ctx {
 
 /* Makes a context for one net; `weights` must outlive it. Returns an aiopt_status; *out is set on AIOPT_OK only.
  * Threads are started here, never during a run. All contexts share them: a parallel loop that finds them busy with
- * another call's, or that begins inside another loop, is run by its caller alone. */
+ * another call's, or that begins inside another loop, is run by its caller alone. So is one for which the callers in
+ * loops of their own leave no CPU. */
 AIOPT_API int32_t aiopt_context_create(const aiopt_net_info *info, const void *weights, int32_t threads,
                                        aiopt_ctx **out);
 AIOPT_API void aiopt_context_destroy(aiopt_ctx *ctx);
+
+/* Where the threads of a run may be, beside the one that called it, which stays where its owner put it. */
+enum aiopt_affinity {
+  AIOPT_AFFINITY_AUTO = 0,    /* COMPACT if runs may want more than half of the CPUs, else NONE; this is so at first */
+  AIOPT_AFFINITY_NONE = 1,    /* on any CPU this process may use */
+  AIOPT_AFFINITY_COMPACT = 2, /* each bound to a CPU: one of each core, from the caller's on, then hardware siblings */
+  AIOPT_AFFINITY_LIST = 3,    /* each bound to the CPU of a list; the first entry stands for the caller */
+};
+
+/* Of this process, from now on; `cpus` is for AIOPT_AFFINITY_LIST. A run uses no more threads than the list has entries;
+ * without one, than there are CPUs this process may use. Returns AIOPT_ERROR_ARGUMENT for a CPU that is not one of them. */
+AIOPT_API int32_t aiopt_set_affinity(int32_t affinity, const int32_t *cpus, int32_t count);
+
+/* CPUs this process may use: by its affinity and by the limits of its cgroups. */
+AIOPT_API int32_t aiopt_cpu_count(void);
 
 /* The time of each launch, for the hook aiopt_profile_hook. All memory is yours. */
 typedef struct aiopt_profile {
@@ -129,6 +145,19 @@ AIOPT_API void aiopt_object_unload(aiopt_object *object);
 
 /* One of the features of `cpu_features` this CPU does not have, or NULL; for the error message. */
 AIOPT_API const char *aiopt_missing_cpu_feature(const char *cpu_features);
+
+/* Lets nets call a library, "openblas" or "onednn", from its shared object. Those that do have the feature
+ * "library-openblas" or "library-onednn", which is missing until then. The library computes on the thread that calls it.
+ * Returns AIOPT_ERROR_OBJECT with one line in `error` (as aiopt_object_load) if it cannot be opened,
+ * AIOPT_ERROR_ARGUMENT for another name. */
+AIOPT_API int32_t aiopt_library_open(const char *name, const char *path, char *error, size_t error_bytes);
+
+/* What such nets call: c [m, n] = a [m, k] * b, f32, dense, row-major; b is [k, n], or [n, k] if columns_first. a, b and
+ * c are addresses. */
+AIOPT_API void aiopt_openblas_sgemm(int64_t a, int64_t b, int64_t c, int64_t m, int64_t n, int64_t k,
+                                    int64_t columns_first);
+AIOPT_API void aiopt_onednn_sgemm(int64_t a, int64_t b, int64_t c, int64_t m, int64_t n, int64_t k,
+                                  int64_t columns_first);
 
 /* AIOPT_ABI_VERSION of the runtime. */
 AIOPT_API int32_t aiopt_abi_version(void);

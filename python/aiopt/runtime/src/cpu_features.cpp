@@ -2,10 +2,14 @@
 #include "cpu_features.h"
 
 #include "aiopt.h"
+#include "library.h"
 
 #include <cstring>
+#include <string_view>
 
 namespace {
+
+constexpr std::string_view kLibrary = "library-"; /* not of the CPU: a library that has to be opened */
 
 /* The part of `list` up to a comma or the end. */
 size_t length_of_first(const char *list) { return std::strcspn(list, ","); }
@@ -33,7 +37,10 @@ extern "C" const char *aiopt_missing_cpu_feature(const char *cpu_features) {
     return nullptr;
   for (const char *name = cpu_features; *name;) {
     size_t length = length_of_first(name);
-    if (length > 0) {
+    if (length > kLibrary.size() && std::memcmp(name, kLibrary.data(), kLibrary.size()) == 0) {
+      if (aiopt::library_state(name + kLibrary.size(), length - kLibrary.size()) != 1)
+        return keep_name(name, length);
+    } else if (length > 0) {
       const aiopt::Feature *feature = find(name, length);
       if (!feature)
         return keep_name(name, length);

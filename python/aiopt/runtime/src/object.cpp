@@ -1,5 +1,6 @@
 /* Object code in memory: the C interface of the linker. */
 #include "aiopt.h"
+#include "library.h"
 #include "linker.h"
 
 #include <cstring>
@@ -12,8 +13,11 @@ struct aiopt_object {
 
 namespace {
 
-/* In the process, then in libm: whether the process itself brings it differs from one to the next. */
+/* In the process, then in libm: whether the process itself brings it differs from one to the next. What is called for
+ * a library is this one's, whether others see its symbols or not. */
 void *look_up(const char *name) {
+  if (void *own = aiopt::library_function(name))
+    return own;
   static void *const libm = dlopen("libm.so.6", RTLD_NOW | RTLD_LOCAL);
   void *found = dlsym(RTLD_DEFAULT, name);
   return found || !libm ? found : dlsym(libm, name);

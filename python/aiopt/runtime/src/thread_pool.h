@@ -1,8 +1,9 @@
-/* The one thread pool of the process: pinned workers that run parts of parallel loops. */
+/* The one thread pool of the process: workers that run parts of parallel loops. */
 #ifndef AIOPT_THREAD_POOL_H
 #define AIOPT_THREAD_POOL_H
 
 #include "aiopt.h"
+#include "placement.h"
 
 #include <atomic>
 #include <cstdint>
@@ -19,35 +20,59 @@ public:
    * parent's threads, so the child starts with an empty pool. */
   static ThreadPool &instance();
 
-  /* Sees to it that `threads - 1` workers exist. Throws std::system_error or std::bad_alloc if they cannot be made. */
+  explicit ThreadPool(Affinity affinity);
+  const Affinity &affinity() const { return affinity_; }
+
+  /* Sees to it that `threads - 1` workers exist, but no more than there are places for them. Throws std::system_error
+   * or std::bad_alloc if they cannot be made. */
   void grow(int32_t threads);
 
-  /* Runs task over 0 <= i < count on the caller and up to `threads - 1` workers. Returns false, with nothing run, if
-   * another call has the pool (or this one is inside a task), or if there are no workers. Allocates nothing. */
-  bool try_run(int32_t threads, aiopt_task task, void *const *args, int64_t count) noexcept;
+  /* Moves the workers there are and those to come. Throws std::bad_alloc. */
+  void place(const Affinity &affinity);
+
+  /* Runs task over 0 <= i < count, on the caller and, as far as they are free, on workers: `threads` threads at most,
+   * and with all callers no more than there are places. Allocates nothing. */
+  void run(int32_t threads, aiopt_task task, void *const *args, int64_t count) noexcept;
 
 private:
   struct Worker;
 
-  /* What the workers of the current region are to do; written before their turn comes and then left alone. */
-  struct Region {
-    aiopt_task task;
-    void *const *args;
-    int64_t count;
-    int32_t parts;
-    int32_t spins; /* before a thread that waits goes to sleep */
-    uint64_t float_mode;
+  /* The chunks of a part of a region that nobody has taken, with the region's number. */
+  struct alignas(64) Claim {
+    std::atomic<uint64_t> word{0};
   };
 
+  /* The current region. A thread that comes late may read it while the next one is written, but finds no chunk to take
+   * then; the fields are atomic for that alone. */
+  struct Region {
+    std::atomic<aiopt_task> task{nullptr};
+    std::atomic<void *const *> args{nullptr};
+    std::atomic<int64_t> count{0};
+    std::atomic<int32_t> chunks{0}; /* the iterations cut evenly: what one thread claims at a time */
+    std::atomic<int32_t> parts{0};  /* the chunks cut evenly: a thread begins with a part of its own */
+    std::atomic<uint64_t> float_mode{0};
+  };
+
+  bool try_run(int32_t threads, aiopt_task task, void *const *args, int64_t count) noexcept;
+  void publish(int32_t parts, aiopt_task task, void *const *args, int64_t count) noexcept;
+  void set_places();
   void start_worker();
   void work(Worker &worker, int32_t part) noexcept;
-  void run_part(int32_t part) const noexcept;
+  uint32_t run_chunks(int32_t part, uint32_t number) noexcept;
+  uint32_t run_part(int32_t part, uint32_t number) noexcept;
 
-  std::atomic<bool> in_use_{false}; /* guards what follows */
-  Region region_{};
+  std::atomic<bool> in_use_{false};  /* guards what follows, up to claims_ */
+  std::atomic<int32_t> callers_{0};  /* threads in `run` */
+  std::atomic<int32_t> places_{0};   /* threads that may run at once; 0 until the first worker is asked for */
+  std::atomic<int32_t> spins_{0};    /* before a thread that waits goes to sleep */
+  int32_t asked_ = 1;                /* the most threads that runs ask for */
+  Affinity affinity_;
+  std::vector<std::vector<int>> cpus_; /* where the caller and the workers may run, in this order */
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<int> cpus_; /* where the caller and the workers belong, in this order */
-  alignas(64) std::atomic<uint32_t> pending_{0}; /* workers still at the current region */
+  uint32_t number_ = 0; /* of the current region */
+  Region region_;
+  std::unique_ptr<Claim[]> claims_{new Claim[kMaxThreads]};
+  alignas(64) std::atomic<uint32_t> pending_{0}; /* chunks of the current region that are not done */
   std::atomic<uint32_t> caller_asleep_{0};
 };
 

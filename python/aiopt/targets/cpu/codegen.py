@@ -51,6 +51,7 @@ def tensor_pipeline(record: TargetRecord, options: CodeOptions = DEFAULTS) -> st
         fma=_has_fma(record),
         dot="avx512bf16" in record.features,
         winograd=options.winograd,
+        library=options.cpu_library,
     )
     return f"{select},ai-pack-weights,convert-ai-to-linalg"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,14 +11,16 @@ from mlir.dialects import func
 
 from aiopt.dialects.ext import operations
 from aiopt.passes.base import Pass, functions
-from aiopt.passes.spec.base import Level
+from aiopt.passes.spec.base import LIBRARY, Level
 from aiopt.passes.spec.interface import check_interface, net_name
 from aiopt.passes.spec.plan import SIZES, is_planned, plan_sizes
 from aiopt.passes.unit import Unit
+from aiopt.runtime.cpu_library import LIBRARY_FEATURE
 from aiopt.support.errors import CompileError
 from aiopt.targets.cpu.name_symbols import PREFIX
+from aiopt.targets.cpu.run_side_by_side import KERNELS
 
-ABI_VERSION = 2  # AIOPT_ABI_VERSION of aiopt.h
+ABI_VERSION = 3  # AIOPT_ABI_VERSION of aiopt.h
 # enum aiopt_dtype of aiopt.h by MLIR element type
 DTYPES = {
     "i1": 0,
@@ -43,8 +46,9 @@ class EmitInfo(Pass):
     """Before: @main with named arguments and the module attributes of a memory plan.
     After: the same and constants of the llvm dialect that make up `aiopt_<net>_info` (aiopt.h).
 
-    `features` is what the code needs of the CPU, comma separated, spelled as LLVM does. The element type of a tensor
-    is that of its memref, or the argument's attribute `ai.element`: bool and unsigned integers are signless in memory.
+    `features` is what the code needs of the CPU, comma separated, spelled as LLVM does; the libraries it calls are
+    added (`library-openblas`). The element type of a tensor is that of its memref, or the argument's attribute
+    `ai.element`: bool and unsigned integers are signless in memory.
     """
 
     name: ClassVar[str] = "cpu-emit-info"
@@ -60,17 +64,31 @@ class EmitInfo(Pass):
         net = net_name(unit.module)
         check_interface(Level.CPU, unit.module, main)
         inputs, outputs = read_signature(main)
-        launches = [op.callee.value.removeprefix(PREFIX) for op in operations(main) if isinstance(op, func.CallOp)]
+        regions = {f.name.value: f.attributes[KERNELS] for f in functions(unit.module) if KERNELS in f.attributes}
+        launches = [_launch(op.callee.value, regions) for op in operations(main) if isinstance(op, func.CallOp)]
         text = [
             *_tensors(f"aiopt_{net}_inputs", inputs),
             *_tensors(f"aiopt_{net}_outputs", outputs),
-            _string(f"aiopt_{net}_features", self.features),
+            _string(f"aiopt_{net}_features", ",".join([*filter(None, [self.features]), *_libraries(unit.module)])),
             *_names(f"aiopt_{net}_launches", launches),
             _net_info(net, unit.module, len(inputs), len(outputs), len(launches)),
         ]
         constants = ir.Module.parse("\n".join(text))
         for op in list(constants.body.operations):
             unit.module.body.append(op.operation.clone())
+
+
+def _libraries(module: ir.Module) -> list[str]:
+    """Features that say which libraries have functions the net calls."""
+    found = [op for op in module.body.operations if isinstance(op, func.FuncOp) and LIBRARY in op.attributes]
+    return [f"{LIBRARY_FEATURE}{ir.StringAttr(op.attributes[LIBRARY]).value}" for op in found]
+
+
+def _launch(callee: str, regions: Mapping[str, ir.Attribute]) -> str:
+    """The kernel a call of @main launches; those of a region with `|` between."""
+    if callee in regions:
+        return "|".join(ir.StringAttr(name).value for name in ir.ArrayAttr(regions[callee]))
+    return callee.removeprefix(PREFIX)
 
 
 @dataclass(frozen=True)

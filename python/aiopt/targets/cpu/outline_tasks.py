@@ -13,11 +13,10 @@ from mlir.dialects import arith, func, scf
 
 from aiopt.dialects.ext import describe
 from aiopt.passes.base import Pass, functions
-from aiopt.passes.spec.base import Level
+from aiopt.passes.spec.base import SERIAL, Level
 from aiopt.passes.unit import Unit
 from aiopt.passes.walk import all_ops, ops_named
 from aiopt.support.errors import CompileError
-from aiopt.targets.cpu.work import scalar_operations
 
 PARALLEL = "ai.parallel"  # on the call of a task: its range may be split among threads
 _ALIGNMENT = 64
@@ -35,8 +34,8 @@ class OutlineTasks(Pass):
     After: a call of a private function that runs the iterations begin <= i < end of the linearised space.
 
     The call covers the whole range, so the module stays an ordinary serial program; `ai.parallel` on it says that
-    cpu-emit-entry may split it. A loop of one iteration, or of fewer than `grain` scalar operations in all, is
-    called without: waking threads would take longer. Memrefs the loop uses become arguments of the task that do not
+    cpu-emit-entry may split it. A loop of one iteration or of a kernel that is `ai.serial` (ai-plan-threads) is called
+    without: waking threads would take longer. Memrefs the loop uses become arguments of the task that do not
     alias (docs/levels.md: buffers of one call overlap only if both are read); what else it uses is cloned.
     Allocas go to the head of their function: in a loop they would grow the stack at each iteration.
     """
@@ -44,7 +43,6 @@ class OutlineTasks(Pass):
     name: ClassVar[str] = "cpu-outline-tasks"
     requires: ClassVar[Level | None] = Level.LOOPS
     ensures: ClassVar[Level | None] = Level.CPU
-    grain: int = 16384
 
     def run(self, unit: Unit) -> None:
         taken = {op.name.value for op in unit.module.body.operations if isinstance(op, func.FuncOp)}
@@ -53,7 +51,7 @@ class OutlineTasks(Pass):
                 continue
             loops = [op for op in kernel.entry_block.operations if isinstance(op, scf.ForallOp)]
             tasks = [
-                _outline(loop, kernel, _free_name(f"{kernel.name.value}_task_{i}", taken), self.grain)
+                _outline(loop, kernel, _free_name(f"{kernel.name.value}_task_{i}", taken))
                 for i, loop in enumerate(loops)
             ]
             for function in (kernel, *tasks):
@@ -81,7 +79,7 @@ def _free_name(name: str, taken: set[str]) -> str:
     return name
 
 
-def _outline(loop: scf.ForallOp, kernel: func.FuncOp, name: str, grain: int) -> func.FuncOp:
+def _outline(loop: scf.ForallOp, kernel: func.FuncOp, name: str) -> func.FuncOp:
     space = _read_space(loop)
     needed = _needed(loop)
     buffers = [value for value in needed if _is_buffer(value)]
@@ -91,7 +89,6 @@ def _outline(loop: scf.ForallOp, kernel: func.FuncOp, name: str, grain: int) -> 
     block = task.add_entry_block([loop.location] * (len(buffers) + 2))
     *arguments, begin, end = block.arguments
     inside = dict(zip(buffers, arguments, strict=True))
-    work = space.size * scalar_operations(loop.operation.regions[0].blocks[0])
     with ir.InsertionPoint(block), loop.location:
         for value in needed:
             if value not in inside:
@@ -101,7 +98,7 @@ def _outline(loop: scf.ForallOp, kernel: func.FuncOp, name: str, grain: int) -> 
     with ir.InsertionPoint(loop), loop.location:
         bounds = [arith.ConstantOp(index, bound).result for bound in (0, space.size)]
         call = func.CallOp([], name, [*buffers, *bounds])
-    if space.size > 1 and work >= grain:
+    if space.size > 1 and SERIAL not in kernel.attributes:
         call.operation.attributes[PARALLEL] = ir.UnitAttr.get()
     loop.operation.erase()
     return task

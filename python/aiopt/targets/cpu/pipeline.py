@@ -13,6 +13,7 @@ from aiopt.targets.cpu.hide_bf16 import HideBf16
 from aiopt.targets.cpu.name_symbols import NameSymbols
 from aiopt.targets.cpu.outline_tasks import OutlineTasks
 from aiopt.targets.cpu.retype_empty_buffers import RetypeEmptyBuffers
+from aiopt.targets.cpu.run_side_by_side import RunSideBySide
 
 TO_LLVM = [
     # Loops and vectors to branches and rows.
@@ -53,13 +54,12 @@ WIDEN = [
 class CpuLowerPipeline(NamedPipeline):
     """From LOOPS to LLVM: tasks, upstream's conversions, multiply-adds, entry.
 
-    `features`: what the code will need of the CPU (see cpu-emit-info); `grain`: see cpu-outline-tasks; `fma`: see
+    `features`: what the code will need of the CPU (see cpu-emit-info); `fma`: see
     ai-expand-math; `bf16`: the CPU converts bf16 itself.
     """
 
     name: ClassVar[str] = "ai-cpu-lower-pipeline"
     features: str = ""
-    grain: int = OutlineTasks.grain
     fma: bool = ExpandMath.fma
     bf16: bool = False
 
@@ -72,8 +72,9 @@ class CpuLowerPipeline(NamedPipeline):
             "cse",
             str(ExpandMath(fma=self.fma)),
             str(ExpandBf16(native=self.bf16)),
-            str(OutlineTasks(grain=self.grain)),
+            OutlineTasks.name,
             NameSymbols.name,
+            RunSideBySide.name,
             str(EmitInfo(features=self.features)),
             RetypeEmptyBuffers.name,
             *to_llvm,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-import os
 from pathlib import Path
 
+from aiopt.runtime.library import library
 from aiopt.support import libllvm
 from aiopt.support.errors import OptionError
 from aiopt.support.target import TargetRecord
@@ -69,7 +69,7 @@ def host() -> TargetRecord:
         cpu=cpu,
         features=features,
         vector_bits=_vector_bits(features),
-        cores=len(os.sched_getaffinity(0)),
+        cores=library().aiopt_cpu_count(),
         l1_bytes=caches.get(1, _L1_BYTES),
         l2_bytes=caches.get(2, _L2_BYTES),
         l3_bytes=caches.get(3, 0 if caches else _L3_BYTES),

@@ -9,7 +9,7 @@ from mlir import ir
 from mlir.dialects import llvm
 
 from aiopt.passes.spec.interface import net_name
-from aiopt.passes.templates.registry import ROUTE, TEMPLATE_ROUTE
+from aiopt.passes.templates.registry import has_emitted_loops
 from aiopt.passes.walk import ops_named
 from aiopt.targets.cpu.llvmc import Code
 
@@ -37,8 +37,9 @@ def split_kernels(module: ir.Module) -> list[Part]:
     symbols = {ir.StringAttr(op.attributes["sym_name"]).value: op for op in module.body.operations}
     net = net_name(module)
     prefix = f"aiopt_{net}_"
-    main = symbols[f"{prefix}main"]
-    kernels = [name for name in dict.fromkeys(_references(main)) if _is_kernel(symbols[name], prefix)]
+    entry = _reachable([f"{prefix}main"], symbols, stop={name for name in symbols if not name.startswith(prefix)})
+    referenced = dict.fromkeys(name for function in entry for name in _references(symbols[function]))
+    kernels = [name for name in referenced if name in entry and _is_kernel(symbols[name], prefix)]
     with module.context, ir.Location.unknown():
         inside: set[str] = set()
         parts = []
@@ -48,7 +49,8 @@ def split_kernels(module: ir.Module) -> list[Part]:
             names = _neutral_names(kernel, [name for name in needed if _is_defined(symbols[name])])
             part = _extract(needed, symbols, names, exported={kernel})
             renaming = {new: prefix + old if old == kernel else old for old, new in names.items()}
-            parts.append(Part(part, renaming, Code.TEMPLATE if _has_template(symbols[kernel]) else Code.LOOPS))
+            code = Code.TEMPLATE if has_emitted_loops(symbols[kernel]) else Code.LOOPS
+            parts.append(Part(part, renaming, code))
         rest = [name for name in symbols if name not in inside or name in kernels]
         rest = _reachable([name for name in rest if name not in kernels], symbols, stop=set(kernels))
         renamed = {kernel: prefix + kernel for kernel in kernels}
@@ -61,10 +63,6 @@ def _neutral_names(kernel: str, defined: list[str]) -> dict[str, str]:
     constants = [name for name in defined if name not in own]
     names = {name: "kernel" + name.removeprefix(kernel) for name in own}
     return names | {name: f"constant_{i}" for i, name in enumerate(constants)}
-
-
-def _has_template(kernel: ir.OpView) -> bool:
-    return ROUTE in kernel.attributes and ir.StringAttr(kernel.attributes[ROUTE]).value == TEMPLATE_ROUTE
 
 
 def _is_defined(op: ir.OpView) -> bool:

@@ -8,15 +8,17 @@ from typing import Any, ClassVar
 
 from aiopt.dialects import ext
 from aiopt.passes.lower.plan_memory import pack_weights
+from aiopt.passes.pipelines import LoopsPipeline
 from aiopt.passes.spec.base import Level
 from aiopt.passes.spec.interface import net_name
 from aiopt.passes.unit import Unit
+from aiopt.runtime.cpu_library import open_library
 from aiopt.runtime.net import CompiledNet
 from aiopt.runtime.parted import CpuPart
 from aiopt.support.cost import Machine, annotated
 from aiopt.support.fusion import AUTO
 from aiopt.support.kernel_cache import KernelCache
-from aiopt.support.target import DEFAULTS, CodeOptions, TargetRecord
+from aiopt.support.target import DEFAULTS, NO_LIBRARY, CodeOptions, TargetRecord
 from aiopt.targets.base import BuiltPart, Device, Stage, Target
 from aiopt.targets.cpu.codegen import (
     kernels_pipeline,
@@ -50,13 +52,15 @@ class CpuTarget(Target, Device):
         return CpuTarget(machine, self._options)
 
     def with_options(self, options: CodeOptions) -> CpuTarget:
+        if options.cpu_library != NO_LIBRARY:
+            open_library(options.cpu_library)  # the net will be loaded here
         return CpuTarget(self._machine, options)
 
     def stages(self, amp: str = "none", fusion: str = AUTO) -> list[Stage]:
         return [
             Stage("graph", Level.GRAPH, Level.KERNELS, kernels_pipeline(self._record, amp, fusion)),
             Stage("tensor", Level.KERNELS, Level.TENSOR, tensor_pipeline(self._record, self._options)),
-            Stage("loops", Level.TENSOR, Level.LOOPS, "ai-loops-pipeline"),
+            Stage("loops", Level.TENSOR, Level.LOOPS, str(LoopsPipeline(cores=self._record.cores))),
             Stage("llvm", Level.LOOPS, Level.LLVM, lower_pipeline(self._record)),
         ]
 

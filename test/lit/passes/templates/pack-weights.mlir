@@ -28,7 +28,7 @@
 // OPTION: error: ai-pack-weights has no option 'nr' (it has none)
 // NAME: error: {{.*}}@matmul_packed: there is no template 'strassen' (there are: {{.*}}, matmul, {{.*}})
 // NUMBER: error: @matmul_packed: kc of the template 'matmul' is 0
-// NUMBERS: error: @matmul_packed: the template 'matmul' takes dot, fma, kc, lanes, mr, nr, panels, tiles, not dot, fma, lanes, mr, nr, panels, tiles
+// NUMBERS: error: @matmul_packed: the template 'matmul' takes ahead, dot, fma, kc, lanes, mr, nr, panels, tiles, not ahead, dot, fma, lanes, mr, nr, panels, tiles
 
 module attributes {ai.level = "kernels"} {
   func.func @main(%x: tensor<3x2xf32> {ai.name = "x"}, %i: tensor<1x2x2x2xf32> {ai.name = "i"}) -> (tensor<3x3xf32> {ai.name = "a"}, tensor<3x3xf32> {ai.name = "b"}, tensor<3x3xf32> {ai.name = "c"}, tensor<1x2x2x3xf32> {ai.name = "d"}) {
@@ -41,11 +41,11 @@ module attributes {ai.level = "kernels"} {
     %3 = call @conv(%i, %f) : (tensor<1x2x2x2xf32>, tensor<3x2x1x1xf32>) -> tensor<1x2x2x3xf32>
     return %0, %1, %2, %3 : tensor<3x3xf32>, tensor<3x3xf32>, tensor<3x3xf32>, tensor<1x2x2x3xf32>
   }
-  func.func private @matmul_packed(%a: tensor<3x2xf32>, %b: tensor<2x3xf32>) -> tensor<3x3xf32> attributes {ai.kernel, ai.ops = ["ai.matmul"], ai.route = "template", ai.template = {dot = 0 : i64, fma = 1 : i64, kc = 2 : i64, lanes = 8 : i64, mr = 4 : i64, name = "matmul", nr = 8 : i64, panels = 1 : i64, tiles = 1 : i64}} {
+  func.func private @matmul_packed(%a: tensor<3x2xf32>, %b: tensor<2x3xf32>) -> tensor<3x3xf32> attributes {ai.kernel, ai.ops = ["ai.matmul"], ai.route = "template", ai.template = {ahead = 0 : i64, dot = 0 : i64, fma = 1 : i64, kc = 2 : i64, lanes = 8 : i64, mr = 4 : i64, name = "matmul", nr = 8 : i64, panels = 1 : i64, tiles = 1 : i64}} {
     %0 = "ai.matmul"(%a, %b) {acc = f32} : (tensor<3x2xf32>, tensor<2x3xf32>) -> tensor<3x3xf32>
     return %0 : tensor<3x3xf32>
   }
-  func.func private @matmul_computed(%a: tensor<3x2xf32>, %b: tensor<2x3xf32>) -> tensor<3x3xf32> attributes {ai.kernel, ai.ops = ["ai.matmul"], ai.route = "template", ai.template = {dot = 0 : i64, fma = 1 : i64, kc = 2 : i64, lanes = 8 : i64, mr = 4 : i64, name = "matmul", nr = 8 : i64, panels = 1 : i64, tiles = 1 : i64}} {
+  func.func private @matmul_computed(%a: tensor<3x2xf32>, %b: tensor<2x3xf32>) -> tensor<3x3xf32> attributes {ai.kernel, ai.ops = ["ai.matmul"], ai.route = "template", ai.template = {ahead = 0 : i64, dot = 0 : i64, fma = 1 : i64, kc = 2 : i64, lanes = 8 : i64, mr = 4 : i64, name = "matmul", nr = 8 : i64, panels = 1 : i64, tiles = 1 : i64}} {
     %0 = "ai.matmul"(%a, %b) {acc = f32} : (tensor<3x2xf32>, tensor<2x3xf32>) -> tensor<3x3xf32>
     return %0 : tensor<3x3xf32>
   }
@@ -53,7 +53,7 @@ module attributes {ai.level = "kernels"} {
     %0 = "ai.matmul"(%a, %b) {acc = f32} : (tensor<3x2xf32>, tensor<2x3xf32>) -> tensor<3x3xf32>
     return %0 : tensor<3x3xf32>
   }
-  func.func private @conv(%x: tensor<1x2x2x2xf32>, %w: tensor<3x2x1x1xf32>) -> tensor<1x2x2x3xf32> attributes {ai.kernel, ai.ops = ["ai.conv"], ai.route = "template", ai.template = {dot = 0 : i64, fma = 1 : i64, kc = 2 : i64, lanes = 8 : i64, mr = 4 : i64, name = "matmul", nr = 8 : i64, panels = 1 : i64, tiles = 1 : i64}} {
+  func.func private @conv(%x: tensor<1x2x2x2xf32>, %w: tensor<3x2x1x1xf32>) -> tensor<1x2x2x3xf32> attributes {ai.kernel, ai.ops = ["ai.conv"], ai.route = "template", ai.template = {ahead = 0 : i64, dot = 0 : i64, fma = 1 : i64, kc = 2 : i64, lanes = 8 : i64, mr = 4 : i64, name = "matmul", nr = 8 : i64, panels = 1 : i64, tiles = 1 : i64}} {
     %0 = "ai.conv"(%x, %w) {acc = f32, dilations = array<i64: 1, 1>, group = 1 : i64, layout = "channels_last", operandSegmentSizes = array<i32: 1, 1, 0>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x2x2x2xf32>, tensor<3x2x1x1xf32>) -> tensor<1x2x2x3xf32>
     return %0 : tensor<1x2x2x3xf32>
   }

@@ -7,9 +7,9 @@
 // CPU: error: there is no CPU 'i486' (there are: host, x86-64,
 
 // Weights are known, k is even: pairs. An odd k, and a right side that is computed, are summed one by one.
-// ROUTE: @matmul_0{{.*}}ai.template = {dot = 1 : i64
-// ROUTE: @matmul_1{{.*}}ai.template = {dot = 0 : i64
-// ROUTE: @matmul_2{{.*}}ai.template = {dot = 0 : i64
+// ROUTE: @matmul_0{{.*}}ai.template = {ahead = 0 : i64, dot = 1 : i64
+// ROUTE: @matmul_1{{.*}}ai.template = {ahead = 0 : i64, dot = 0 : i64
+// ROUTE: @matmul_2{{.*}}ai.template = {ahead = 0 : i64, dot = 0 : i64
 
 // LOOPS: func.func private @matmul_0
 // LOOPS: %[[W:.*]] = vector.load {{.*}} vector<32xbf16>

@@ -6,7 +6,7 @@
 
 // CHECK-LABEL: func.func private @matmul_add(
 // CHECK-SAME: ai.route = "template"
-// CHECK-SAME: ai.template = {dot = 0 : i64, fma = 1 : i64, kc = 64 : i64, lanes = 8 : i64, mr = 6 : i64, name = "matmul", nr = 16 : i64, panels = {{[0-9]+}} : i64, tiles = {{[0-9]+}} : i64}
+// CHECK-SAME: ai.template = {ahead = 0 : i64, dot = 0 : i64, fma = 1 : i64, kc = 64 : i64, lanes = 8 : i64, mr = 6 : i64, name = "matmul", nr = 16 : i64, panels = {{[0-9]+}} : i64, tiles = {{[0-9]+}} : i64}
 // A weight that is packed already decides about nr.
 // CHECK-LABEL: func.func private @conv(
 // CHECK-SAME: ai.route = "template"
@@ -43,7 +43,7 @@
 // NONE-SAME: ai.route = "structured"
 // NONE-NOT: ai.template
 
-// OPTION: error: ai-select-route has no option 'lanes' (it has: cores, dot, fma, l2-bytes, registers, templates, vector-bits, winograd)
+// OPTION: error: ai-select-route has no option 'lanes' (it has: cores, dot, fma, l2-bytes, library, registers, templates, vector-bits, winograd)
 // LEVEL: error: ai-select-route takes IR of level kernels, but this is tensor
 
 module attributes {ai.level = "kernels"} {

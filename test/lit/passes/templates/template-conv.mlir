@@ -28,7 +28,7 @@ module attributes {ai.level = "kernels"} {
     %0 = call @conv(%x, %w, %b) : (tensor<1x5x8x4xf32>, tensor<2x3x3x4x8xf32>, tensor<16xf32>) -> tensor<1x5x8x16xf32>
     return %0 : tensor<1x5x8x16xf32>
   }
-  func.func private @conv(%x: tensor<1x5x8x4xf32>, %w: tensor<2x3x3x4x8xf32>, %b: tensor<16xf32>) -> tensor<1x5x8x16xf32> attributes {ai.kernel, ai.ops = ["ai.conv"], ai.route = "template", ai.template = {dot = 0 : i64, fma = 1 : i64, lanes = 8 : i64, mr = 3 : i64, name = "conv", nr = 8 : i64, order = 0 : i64, rows = 1 : i64}} {
+  func.func private @conv(%x: tensor<1x5x8x4xf32>, %w: tensor<2x3x3x4x8xf32>, %b: tensor<16xf32>) -> tensor<1x5x8x16xf32> attributes {ai.kernel, ai.ops = ["ai.conv"], ai.route = "template", ai.template = {ahead = 0 : i64, dot = 0 : i64, fma = 1 : i64, lanes = 8 : i64, mr = 3 : i64, name = "conv", nr = 8 : i64, order = 0 : i64, rows = 1 : i64}} {
     %0 = "ai.conv"(%x, %w, %b) {acc = f32, dilations = array<i64: 1, 1>, filters = 16 : i64, group = 1 : i64, layout = "channels_last", operandSegmentSizes = array<i32: 1, 1, 1>, pack = 8 : i64, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>} : (tensor<1x5x8x4xf32>, tensor<2x3x3x4x8xf32>, tensor<16xf32>) -> tensor<1x5x8x16xf32>
     return %0 : tensor<1x5x8x16xf32>
   }

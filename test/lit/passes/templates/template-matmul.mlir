@@ -1,5 +1,6 @@
 // RUN: aiopt -p 'convert-ai-to-linalg,canonicalize,cse' %s | filecheck %s
 // RUN: aiopt -p 'convert-ai-to-linalg,ai-loops-pipeline' %s | filecheck %s --check-prefix=LOOPS
+// RUN: sed -e 's/ahead = 0/ahead = 1/' %s | aiopt -p 'convert-ai-to-linalg,canonicalize,cse' | filecheck %s --check-prefix=AHEAD
 // RUN: sed -e 's/ai.template = {/ai.other = {/' %s | not aiopt -p convert-ai-to-linalg 2>&1 | filecheck %s --check-prefix=CHOICE
 // RUN: sed -e 's/name = "matmul"/name = "conv"/; s/kc = 5 : i64, //; s/panels = 2 : i64, tiles = 2/order = 0 : i64, rows = 1/' %s | not aiopt -p convert-ai-to-linalg 2>&1 | filecheck %s --check-prefix=COVER
 // RUN: sed -e 's/ nr = 16/ nr = 8/' %s | not aiopt -p convert-ai-to-linalg 2>&1 | filecheck %s --check-prefix=PACK
@@ -21,7 +22,7 @@
 // CHECK: arith.maximumf
 // CHECK: vector.store %{{.*}} : memref<140xf32>, vector<16xf32>
 // The last of 7 rows, in the second task.
-// CHECK: scf.if
+// CHECK: scf.for %{{.*}} step %c1
 // CHECK: scf.for {{.*}} -> (vector<16xf32>)
 // The last 4 of 20 columns.
 // CHECK: scf.for %{{.*}} iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>)
@@ -41,6 +42,14 @@
 // CHECK: vector.store %{{.*}} : memref<96xf32>, vector<4xf32>
 // CHECK-NOT: linalg
 
+// Each step of the sums fetches the line of the next panel that the same step will read; a matrix that is not packed has none.
+// AHEAD-LABEL: func.func private @matmul_relu(
+// AHEAD: vector.load %{{.*}} : memref<160xf32>, vector<16xf32>
+// AHEAD: memref.prefetch %{{.*}}, read, locality<2>, data : memref<160xf32>
+// AHEAD: vector.fma
+// AHEAD-LABEL: func.func private @conv(
+// AHEAD-NOT: memref.prefetch
+
 // LOOPS: ai.level = "loops"
 // LOOPS-LABEL: func.func private @matmul_relu(
 // LOOPS: scf.forall
@@ -56,12 +65,12 @@ module attributes {ai.level = "kernels"} {
     %1 = call @conv(%x, %v, %d) : (tensor<2x5x3x4xf32>, tensor<4x5x1x1xf32>, tensor<4xf32>) -> tensor<2x4x3x4xf32>
     return %0, %1 : tensor<7x20xf32>, tensor<2x4x3x4xf32>
   }
-  func.func private @matmul_relu(%a: tensor<7x5xf32>, %b: tensor<2x5x16xf32>, %c: tensor<20xf32>) -> tensor<7x20xf32> attributes {ai.kernel, ai.ops = ["ai.matmul", "ai.add", "ai.relu"], ai.route = "template", ai.template = {dot = 0 : i64, fma = 1 : i64, kc = 5 : i64, lanes = 8 : i64, mr = 2 : i64, name = "matmul", nr = 16 : i64, panels = 2 : i64, tiles = 2 : i64}} {
+  func.func private @matmul_relu(%a: tensor<7x5xf32>, %b: tensor<2x5x16xf32>, %c: tensor<20xf32>) -> tensor<7x20xf32> attributes {ai.kernel, ai.ops = ["ai.matmul", "ai.add", "ai.relu"], ai.route = "template", ai.template = {ahead = 0 : i64, dot = 0 : i64, fma = 1 : i64, kc = 5 : i64, lanes = 8 : i64, mr = 2 : i64, name = "matmul", nr = 16 : i64, panels = 2 : i64, tiles = 2 : i64}} {
     %0 = "ai.matmul"(%a, %b) {acc = f32, columns = 20 : i64, pack = 16 : i64} : (tensor<7x5xf32>, tensor<2x5x16xf32>) -> tensor<7x20xf32>
     %1 = "ai.add"(%0, %c) : (tensor<7x20xf32>, tensor<20xf32>) -> tensor<7x20xf32>
     %2 = "ai.relu"(%1) : (tensor<7x20xf32>) -> tensor<7x20xf32>
     return %2 : tensor<7x20xf32>
-  }  func.func private @conv(%x: tensor<2x5x3x4xf32>, %w: tensor<4x5x1x1xf32>, %b: tensor<4xf32>) -> tensor<2x4x3x4xf32> attributes {ai.kernel, ai.ops = ["ai.conv"], ai.route = "template", ai.template = {dot = 0 : i64, fma = 1 : i64, kc = 5 : i64, lanes = 8 : i64, mr = 2 : i64, name = "matmul", nr = 8 : i64, panels = 2 : i64, tiles = 1 : i64}} {
+  }  func.func private @conv(%x: tensor<2x5x3x4xf32>, %w: tensor<4x5x1x1xf32>, %b: tensor<4xf32>) -> tensor<2x4x3x4xf32> attributes {ai.kernel, ai.ops = ["ai.conv"], ai.route = "template", ai.template = {ahead = 0 : i64, dot = 0 : i64, fma = 1 : i64, kc = 5 : i64, lanes = 8 : i64, mr = 2 : i64, name = "matmul", nr = 8 : i64, panels = 2 : i64, tiles = 1 : i64}} {
     %0 = "ai.conv"(%x, %w, %b) {acc = f32, dilations = array<i64: 1, 1>, group = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<2x5x3x4xf32>, tensor<4x5x1x1xf32>, tensor<4xf32>) -> tensor<2x4x3x4xf32>
     return %0 : tensor<2x4x3x4xf32>
   }

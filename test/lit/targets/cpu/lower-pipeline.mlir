@@ -1,5 +1,5 @@
-// RUN: aiopt -p 'ai-cpu-lower-pipeline{grain=1}' %s | filecheck %s
-// RUN: aiopt -p 'ai-cpu-lower-pipeline{grain=1}' %s | aiopt --emit=llvm | filecheck %s --check-prefix=LLVM
+// RUN: aiopt -p ai-cpu-lower-pipeline %s | filecheck %s
+// RUN: aiopt -p ai-cpu-lower-pipeline %s | aiopt --emit=llvm | filecheck %s --check-prefix=LLVM
 // RUN: not aiopt -p ai-cpu-lower-pipeline,canonicalize,ai-cpu-lower-pipeline %s 2>&1 | filecheck %s --check-prefix=TWICE
 // TWICE: error: ai-expand-math takes IR of level loops, but this is llvm
 

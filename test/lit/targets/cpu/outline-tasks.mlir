@@ -1,9 +1,9 @@
-// RUN: aiopt -p 'cpu-outline-tasks{grain=100}' %s | filecheck %s
-// RUN: aiopt -p cpu-outline-tasks %s | filecheck %s --check-prefix=SERIAL
+// RUN: aiopt -p cpu-outline-tasks %s | filecheck %s
+// RUN: sed 's/{ai.kernel}/{ai.kernel, ai.serial}/' %s | aiopt -p cpu-outline-tasks | filecheck %s --check-prefix=SERIAL
 // RUN: not aiopt -p 'cpu-outline-tasks{threads=2}' %s 2>&1 | filecheck %s --check-prefix=OPTION
-// OPTION: error: cpu-outline-tasks has no option 'threads' (it has: grain)
+// OPTION: error: cpu-outline-tasks has no option 'threads' (it has none)
 
-// Below the grain all loops are called without.
+// All loops of a serial kernel are called without.
 // SERIAL-NOT: ai.parallel
 
 // CHECK: ai.level = "cpu"
@@ -49,7 +49,7 @@ module attributes {ai.level = "loops", ai.net = "net"} {
   // CHECK: %[[C32:.*]] = arith.constant 32 : index
   // CHECK: call @scale_task_0(%{{.*}}, %{{.*}}, %{{.*}}, %[[C32]]) {ai.parallel}
   // CHECK: %[[C3:.*]] = arith.constant 3 : index
-  // CHECK: call @scale_task_1(%{{.*}}, %{{.*}}, %[[C3]]) : (memref<8x4x16xf32>, index, index) -> ()
+  // CHECK: call @scale_task_1(%{{.*}}, %{{.*}}, %[[C3]]) {ai.parallel} : (memref<8x4x16xf32>, index, index) -> ()
   func.func private @scale(%a: memref<8x4x16xf32>, %b: memref<8x4x16xf32>) attributes {ai.kernel} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

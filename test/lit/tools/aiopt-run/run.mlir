@@ -6,6 +6,10 @@
 // RUN: aiopt %s -p ai-graph-pipeline,ai-group-kernels,ai-outline-kernels -o %t/kernels.mlir
 // RUN: aiopt-run %t/kernels.mlir --input x=%t/x.npy --compare reference --repeat 3 | filecheck %s
 // RUN: aiopt-run %s --json --threads 2 --seed 3 | %python -m json.tool | filecheck %s --check-prefix=JSON
+// RUN: aiopt-run %s --threads 2 --affinity=compact --repeat 1 | filecheck %s --check-prefix=COMPACT
+// RUN: not aiopt-run %s --affinity=near 2>&1 | filecheck %s --check-prefix=AFFINITY
+// COMPACT: (median of 1, 2 threads)
+// AFFINITY: error: affinity is auto, none, compact or CPUs such as 0,2-3, not 'near'
 // RUN: not aiopt-run %s --winograd=3 2>&1 | filecheck %s --check-prefix=WINOGRAD
 
 // WINOGRAD: error: --winograd: invalid choice: '3' (choose from

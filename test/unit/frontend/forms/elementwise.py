@@ -77,6 +77,8 @@ FORMS = {
     "SwiGLU": [form(X, f32(2, 3, 4, seed=1), since=28, oracle=REFERENCE)],
     "Dropout": [
         form(X, ratio=0.3, until=11),
+        form(X, ratio=0.3, until=11, outputs=2),
+        form(X, np.float32(0.3), seed=1, since=12, known=True, outputs=2),
         form(X, np.float32(0.3), seed=1, since=12, known=True),
         form(X, np.float32(0.3), np.array(False), since=12, known=True),
     ],

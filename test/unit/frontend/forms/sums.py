@@ -59,6 +59,8 @@ FORMS = {
     "Det": [form(f32(2, 3, 3), since=11, tolerance=1e-5)],
     "BatchNormalization": [
         form(IMAGE, *CHANNELS, epsilon=0.1),
+        form(IMAGE, *CHANNELS, epsilon=0.1, momentum=0.7, until=13, outputs=5),
+        form(X, *[abs(X[0])] * 4, epsilon=0.1, spatial=0, until=8),
         form(IMAGE, *CHANNELS, epsilon=0.1, training_mode=1, momentum=0.7, since=14, outputs=3),
     ],
     "InstanceNormalization": [form(IMAGE, *CHANNELS[:2], epsilon=0.1)],

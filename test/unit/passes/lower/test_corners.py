@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from ml_dtypes import bfloat16
 from mlir import ir
 
 import aiopt
 from aiopt.dialects import ai
 from aiopt.passes.interpret import interpret
 from aiopt.passes.io import new_context
+from aiopt.support.types import TensorType
 from aiopt.support.weights import WeightStore
 from unit.passes.lower.modules import Build, module_of
 
@@ -96,3 +98,14 @@ def _check(build: Build, arrays: list[np.ndarray], threads: int = 1) -> None:
         got = aiopt.compile(module, threads=threads).run(inputs)["y"]
     assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
     np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("source", ["float32", "float64", "float16", "bfloat16"])
+def test_floats_out_of_range_become_one_integer_in_vectors_and_alone(source: str, dtype: str) -> None:
+    numbers = [300.7, -1.0, 70000.0, 3e9, -3e9, 1e10, 2.0**63, -(2.0**63), 1.5e19, 1e30, np.inf, -np.inf, np.nan]
+    with np.errstate(over="ignore"):
+        x = np.repeat(np.array(numbers), 13).astype(bfloat16 if source == "bfloat16" else source)
+    to = TensorType.of(np.zeros(1, dtype)).element
+    _check(lambda x: ai.CastOp(x, to=to).out, [x.reshape(13, 13)])
+    _check(lambda x: ai.CastOp(x, to=to).out, [x[::13]])

@@ -60,6 +60,24 @@ def _slice(**attributes: list[int]) -> Build:
     return lambda x: ai.SliceOp(x, **attributes).out
 
 
+_PADDED = {"kernel": [3, 2], "strides": [2, 1], "pads": [1, 1, 2, 0], "dilations": [1, 2]}
+
+
+def _places(x: ir.Value) -> ir.Value:
+    return ai.MaxPoolPlacesOp(x, **_PADDED).out
+
+
+def _with_ends(element: type) -> np.ndarray:
+    """Ties, windows of nothing but the lowest number, and NaN where there is one."""
+    x = np.random.default_rng(3).integers(-2, 2, (2, 3, 9, 8)).astype(element)
+    if np.issubdtype(element, np.integer):
+        x[:, 0] = np.iinfo(element).min
+        return x
+    x[:, 0] = -np.inf
+    x[:, 1, ::3, ::4] = np.nan
+    return x
+
+
 def _average(pads: list[int], include: bool) -> Build:
     return lambda x: ai.AvgPoolOp(x, kernel=[3, 2], strides=[2, 1], pads=pads, count_include_pad=include).out
 
@@ -87,6 +105,7 @@ CASES: dict[str, tuple[Build, list[np.ndarray]]] = {
         lambda x: ai.MaxPoolOp(x, kernel=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1], dilations=[1, 1]).out,
         [_normal(1, 6, 12, 14)],
     ),
+    **{f"max_pool_places_{kind.__name__}": (_places, [_with_ends(kind)]) for kind in (np.float32, np.float16, np.int8)},
     "avg_pool": (_average([0, 0, 0, 0], False), [_normal(1, 6, 12, 14)]),
     "avg_pool_padded": (_average([1, 1, 1, 1], False), [_normal(1, 6, 12, 14)]),
     "avg_pool_padded_counted": (_average([1, 1, 1, 1], True), [_normal(1, 6, 12, 14)]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aiopt.passes.templates.blocking import Block, choose_block, cut, register_blocks, split, step_cycles
+from aiopt.passes.templates.blocking import Block, choose_block, cut, fetches_ahead, register_blocks, split, step_cycles
 from aiopt.passes.templates.geometry import Axis, Run, Span, plan_row
 
 
@@ -72,3 +72,14 @@ def test_every_tap_on_the_image_is_visited_once(
     ]
     wanted = [(p, t) for p in range(count) for t in range(taps) if 0 <= p * stride - pad + t * dilation < size]
     assert sorted(visited) == wanted
+
+
+def test_weights_are_fetched_ahead_where_it_pays() -> None:
+    l2 = 1 << 20
+    assert fetches_ahead(49, 4 * 512 * 2048, 4 * 512 * 16, l2) == 1
+    assert fetches_ahead(196, 4 * 40 * 480, 4 * 40 * 16, l2) == 1
+    assert fetches_ahead(784, 4 * 128 * 512, 4 * 128 * 16, l2) == 0, "little to fetch for what it costs"
+    assert fetches_ahead(784, 4 * 512 * 256, 4 * 512 * 16, l2) == 0
+    assert fetches_ahead(784, 4 * 1024 * 256, 4 * 1024 * 16, l2) == 1
+    assert fetches_ahead(49, 36 * 512 * 512, 36 * 512 * 16, l2) == 0, "two blocks are more than half of L2"
+    assert fetches_ahead(49, 4 * 32 * 64, 4 * 32 * 16, l2) == 0

@@ -11,6 +11,7 @@ from unit.passes.templates.kernels import Build, Kernel, check, splat
 
 _RNG = np.random.default_rng(0)
 _SSE = "vector-bits=128 registers=16"
+_SMALL_L2 = "vector-bits=256 registers=16 fma=true l2-bytes=8192"  # weights come from memory
 _AVX512 = "vector-bits=512 registers=32 fma=true cores=4"
 
 
@@ -77,7 +78,8 @@ def test_random_convolutions(template: str, facts: str | None) -> None:
     check([_random_conv(template) for _ in range(8)], facts)
 
 
-def test_convolutions_of_networks() -> None:
+@pytest.mark.parametrize("facts", [None, _SMALL_L2])
+def test_convolutions_of_networks(facts: str | None) -> None:
     same = {"pads": (1, 1, 1, 1)}
     check(
         [
@@ -91,8 +93,11 @@ def test_convolutions_of_networks() -> None:
             _conv((3, 5, 7, 24), 130, (1, 1), template="matmul"),
             _conv((1, 1, 1, 30), 10, (1, 1), template="matmul", bias=False),
             _conv((1, 14, 14, 40), 40, (5, 5), pads=(2, 2, 2, 2), group=40, template="depthwise"),
+            _conv((1, 14, 14, 240), 240, (5, 5), pads=(2, 2, 2, 2), group=240, template="depthwise"),
             _conv((1, 6, 6, 12), 24, (3, 3), group=12, **same),
-        ]
+            _conv((1, 6, 5, 16), 100, (1, 1), strides=(2, 2)),
+        ],
+        facts,
     )
 
 
@@ -213,6 +218,28 @@ def test_pointwise_channels_first(facts: str | None) -> None:
             _pointwise((2, 20, 6, 9), 15, known=False),
         ],
         facts,
+    )
+
+
+def test_pointwise_in_groups() -> None:
+    """Pixels in longer rows than the image's: one row, several, as they are; what the epilogue reads goes with them."""
+
+    def conv(image: tuple[int, int, int, int], filters: int, *side: int, bias: bool = True) -> Kernel:
+        sides = (_normal(*side),) if side else ()
+        epilogue: Build = _residual if side else lambda y: y
+        return _conv(image, filters, (1, 1), group=3, bias=bias, epilogue=epilogue, sides=sides)
+
+    check(
+        [
+            conv((2, 7, 7, 15), 60),
+            conv((1, 14, 14, 12), 66, bias=False),
+            conv((2, 8, 6, 12), 30, 2, 8, 6, 30),
+            conv((1, 5, 5, 12), 30, 30),
+            conv((2, 5, 7, 12), 30, 2, 1, 1, 30),
+            conv((1, 5, 7, 12), 30, 1, 1, 7, 1),  # its pixels cannot be taken as one axis
+            conv((1, 1, 9, 12), 30),
+            conv((1, 3, 40, 12), 30),
+        ]
     )
 
 

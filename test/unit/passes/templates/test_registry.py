@@ -12,7 +12,7 @@ from mlir.dialects import func
 from aiopt.dialects import ai
 from aiopt.passes import pipeline
 from aiopt.passes.templates import registry
-from aiopt.passes.templates.base import Facts, Template
+from aiopt.passes.templates.base import LIBRARY_ROUTE, TEMPLATE_ROUTE, Facts, Template
 from aiopt.passes.templates.select_route import known_arguments
 from aiopt.passes.unit import Unit
 from aiopt.targets import find_target
@@ -34,6 +34,10 @@ def _conv(template: str, group: int, kernel: int, stride: int) -> Kernel:
     return Kernel(template, build, [_normal(1, 9, 13, 20)], [_normal(20, 20 // group, kernel, kernel)])
 
 
+def _pool(x: ir.Value) -> ir.Value:
+    return ai.MaxPoolOp(x, kernel=[3, 3], strides=[2, 2], pads=[1] * 4, layout="channels_last").out
+
+
 _KERNELS = {
     "matmul": Kernel("matmul", lambda a, b: ai.MatMulOp(a, b).out, [_normal(23, 70)], [_normal(70, 45)]),
     "conv": _conv("conv", 1, 3, 1),
@@ -41,11 +45,14 @@ _KERNELS = {
     "winograd": _conv("winograd", 1, 3, 1),
     "transpose": Kernel("transpose", lambda x: ai.TransposeOp(x, permutation=[1, 0]).out, [_normal(37, 90)]),
     "rows": Kernel("rows", lambda x: ai.SoftmaxOp(x, axis=1).out, [_normal(37, 90)]),
+    "pool": Kernel("pool", _pool, [_normal(1, 9, 13, 20)]),
 }
 
 
 def test_templates_are_found() -> None:
-    assert set(registry.registered()) == set(_KERNELS)
+    found = registry.registered()
+    assert {name for name, template in found.items() if template.route == TEMPLATE_ROUTE} == set(_KERNELS)
+    assert {name for name, template in found.items() if template.route == LIBRARY_ROUTE} == {"onednn", "openblas"}
 
 
 def test_equal_names_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,23 +16,25 @@ from aiopt.targets.cpu import codegen
 from aiopt.targets.cpu.record import host
 
 
-def unit_of(text: str) -> Unit:
+def unit_of(text: str, serial: bool = False) -> Unit:
+    """serial: its kernels run on one thread."""
+    text = text.replace("attributes {ai.kernel}", "attributes {ai.kernel, ai.serial}") if serial else text
     return Unit(ir.Module.parse(text, ir.Context()), WeightStore())
 
 
-def lower(text: str, grain: int = 1) -> str:
+def lower(text: str, serial: bool = False) -> str:
     """LLVM IR of a module at level LOOPS or, with allocs and constants in @main, before its memory is planned."""
-    unit = unit_of(text)
+    unit = unit_of(text, serial)
     if "memref.view" not in text:
         pipeline.run(unit, "ai-plan-memory")
-    pipeline.run(unit, f"ai-cpu-lower-pipeline{{grain={grain}}}")
+    pipeline.run(unit, "ai-cpu-lower-pipeline")
     return codegen.to_llvm_ir(unit)
 
 
-def run(text: str, inputs: Mapping[str, np.ndarray], threads: int = 1, grain: int = 1) -> dict[str, np.ndarray]:
+def run(text: str, inputs: Mapping[str, np.ndarray], threads: int = 1, serial: bool = False) -> dict[str, np.ndarray]:
     """Plan, lower, compile for this machine, load and run."""
-    unit = unit_of(text)
-    pipeline.run(unit, f"ai-plan-memory,ai-cpu-lower-pipeline{{grain={grain}}}")
+    unit = unit_of(text, serial)
+    pipeline.run(unit, "ai-plan-memory,ai-cpu-lower-pipeline")
     code = codegen.to_object(codegen.to_llvm_ir(unit), host())
     with CompiledNet("net", [code], pack_weights(unit.module, unit.weights), {}, threads) as net:
         return net.run(inputs)

@@ -104,9 +104,9 @@ def test_calls_libm_and_libc_alone() -> None:
     assert {"sinf", "cbrtf", "powf"} <= called <= {"sinf", "cbrtf", "powf", "memset"}
 
 
-def test_grain_decides_about_threads() -> None:
-    assert "kernel_task_0.launch" in lower(_RELU, grain=1)
-    assert "kernel_task_0.launch" not in lower(_RELU, grain=100_000)
+def test_serial_kernels_are_not_split() -> None:
+    assert "kernel_task_0.launch" in lower(_RELU)
+    assert "kernel_task_0.launch" not in lower(_RELU, serial=True)
 
 
 def test_broken_llvm_ir_is_an_error() -> None:

@@ -152,7 +152,8 @@ def _attend(node: Node, query: Value, key: Value, value: Value, mask: Value | No
 def _shown(node: Node, mask: Value, scores: Value) -> Value:
     """Which keys a query sees (bool, broadcasts to the scores), by the rank of the mask.
 
-    [B]: the number of keys; [2 * B]: those and the first; [B, T] and [B, S, T]: above 0; [B, 1, M, M]: a part of it.
+    [B]: the number of keys; [2 * B]: those and the first; [3 * B + 2]: those and where queries and keys would begin if
+    they were packed without padding; [B, T] and [B, S, T]: above 0; [B, 1, M, M]: a part of it.
     """
     batch, _, length, keys = scores.shape
     if mask.rank == 1:
@@ -167,12 +168,12 @@ def _shown(node: Node, mask: Value, scores: Value) -> Value:
 
 
 def _in_span(node: Node, mask: Value, batch: int, keys: int) -> Value:
-    if mask.type.size not in (batch, 2 * batch):
-        raise UnsupportedError(f"a mask of {mask.type.size} numbers is not supported, only of 1 or 2 for each item")
+    if mask.type.size not in (batch, 2 * batch, 3 * batch + 2):
+        raise ModelError(f"a mask of {mask.type.size} numbers does not fit a batch of {batch}")
     place = cast(node, steps(keys, 3, 4), mask.element)
     ends = reshape(node, take(node, mask, [0], [batch], [1]), (batch, 1, 1, 1))
     shown = node.emit(ai.LessOp, place, ends)
-    if mask.type.size == batch:
+    if mask.type.size != 2 * batch:
         return shown
     starts = reshape(node, take(node, mask, [batch], [batch], [1]), (batch, 1, 1, 1))
     return node.emit(ai.AndOp, shown, node.emit(ai.LessEqualOp, starts, place))

@@ -170,15 +170,21 @@ def _clip(node: Node, x: Value, low: Value | None, high: Value | None) -> Value:
 
 
 @onnx_op("Dropout", until=11)
-def _dropout(node: Node) -> Value:
+def _dropout(node: Node) -> list[Value]:
+    """The mask, of bools since opset 10, is all zeros: the text is silent, ONNX Runtime is not."""
     node.attributes.skip("ratio")
-    return node.input(0)
+    x = node.input(0)
+    return _with_mask(node, x, np.zeros((), np.bool_ if node.opset >= 10 else x.type.dtype))
+
+
+def _with_mask(node: Node, x: Value, mask: np.ndarray) -> list[Value]:
+    return [x, full(x.shape, mask)] if any(node.outputs[1:]) else [x]
 
 
 @onnx_op("Dropout", since=12)
-def _dropout_with_mode(node: Node) -> Value:
+def _dropout_with_mode(node: Node) -> list[Value]:
     """Inference alone: training_mode must be known to be false."""
     node.attributes.skip("seed")
     if node.optional(2) is not None and node.known(2, "training_mode").any():
         raise UnsupportedAttributeError("training_mode is true: export the model for inference")
-    return node.input(0)
+    return _with_mask(node, node.input(0), np.array(True))

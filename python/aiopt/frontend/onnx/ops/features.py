@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from aiopt.dialects import ai
+from aiopt.frontend.onnx.activations import affine
 from aiopt.frontend.onnx.forms import broadcast_to, cast, reshape, scalar, take, transpose
 from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.registry import H, onnx_op
@@ -152,11 +153,46 @@ def _linear_regressor(node: Node) -> Value:
 
 
 def transform_scores(node: Node, scores: Value, post: str) -> Value:
-    """What post_transform makes of scores [n, targets]. Errors: UnsupportedError for the rarer ones."""
-    if post == "NONE":
-        return scores
-    if post == "LOGISTIC":
-        return node.emit(ai.SigmoidOp, scores)
-    if post == "SOFTMAX":
-        return node.emit(ai.SoftmaxOp, scores, axis=1)
-    raise UnsupportedError(f"post_transform={post} is not compiled")
+    """What post_transform makes of scores [n, targets]. Errors: ModelError for a name that ONNX does not have."""
+    if post not in _TRANSFORMS:
+        raise ModelError(f"post_transform must be one of {', '.join(_TRANSFORMS)}, not '{post}'")
+    return _TRANSFORMS[post](node, scores)
+
+
+def _softmax_but_zeros(node: Node, scores: Value) -> Value:
+    """Softmax of the scores that are not 0; those, here below 1e-7 in size, stay out of the sum and keep theirs.
+
+    Source: ONNX Runtime, which gives them e^-largest times what they are.
+    """
+    size = node.emit(ai.AbsOp, scores)
+    counts = node.emit(ai.LessOp, scalar(size, 1e-7), size)
+    largest = node.emit(ai.ReduceMaxOp, scores, axes=[1], keepdims=True)
+    power = node.emit(ai.ExpOp, node.emit(ai.SubOp, scores, largest))
+    total = node.emit(ai.ReduceSumOp, node.emit(ai.SelectOp, counts, power, scalar(power, 0)), axes=[1], keepdims=True)
+    small = node.emit(ai.MulOp, scores, node.emit(ai.ExpOp, node.emit(ai.NegOp, largest)))
+    return node.emit(ai.DivOp, node.emit(ai.SelectOp, counts, power, small), total)
+
+
+def _probit(node: Node, scores: Value) -> Value:
+    """The quantile of the normal distribution, sqrt(2) * erfinv(2 s - 1), as near as ONNX Runtime: to 3 digits.
+
+    Source: Winitzki, A handy approximation for the error function and its inverse, 2008.
+    """
+    a, doubled = 0.147, affine(node, scores, 2, -1)
+    square = node.emit(ai.MulOp, affine(node, doubled, -1, 1), affine(node, doubled, 1, 1))
+    log = node.emit(ai.LogOp, square)
+    half = affine(node, log, 0.5, 2 / (3.14159 * a))
+    root = node.emit(ai.SqrtOp, node.emit(ai.SubOp, node.emit(ai.MulOp, half, half), affine(node, log, 1 / a, 0)))
+    size = node.emit(ai.SqrtOp, node.emit(ai.SubOp, root, half))
+    below = node.emit(ai.LessOp, doubled, scalar(doubled, 0))
+    signed = node.emit(ai.SelectOp, below, node.emit(ai.NegOp, size), size)
+    return affine(node, signed, math.sqrt(2), 0)
+
+
+_TRANSFORMS: dict[str, Callable[[Node, Value], Value]] = {
+    "NONE": lambda node, scores: scores,
+    "SOFTMAX": lambda node, scores: node.emit(ai.SoftmaxOp, scores, axis=1),
+    "LOGISTIC": lambda node, scores: node.emit(ai.SigmoidOp, scores),
+    "SOFTMAX_ZERO": _softmax_but_zeros,
+    "PROBIT": _probit,
+}

@@ -16,11 +16,11 @@ from aiopt.support.errors import ModelError
 def _gather_elements(node: Node) -> Value:
     """out[i, j, k] = x[i, indices[i, j, k], k] for axis 1."""
     x, indices = node.input(0), node.input(1)
-    places = _element_places(node, x, indices, 0)
+    places = _element_places(node, x, indices)
     return gather_rows(node, x, x.rank, broadcast_to(node, places, indices.shape))
 
 
-def _element_places(node: Node, x: Value, indices: Value, outside: int) -> Value:
+def _element_places(node: Node, x: Value, indices: Value, outside: int | None = None) -> Value:
     """Flat places of the elements that indices along the attribute `axis` mean."""
     axis = normal_axis(node.attributes.get_int("axis", 0), x.rank)
     fits = indices.rank == x.rank and all(
@@ -40,11 +40,11 @@ def _gather_nd(node: Node) -> Value:
     batch = node.attributes.get_int("batch_dims", 0) if node.opset >= 12 else 0
     if not 0 <= batch < min(x.rank, indices.rank) or x.shape[:batch] != indices.shape[:batch]:
         raise ModelError(f"batch_dims={batch} does not fit input {list(x.shape)} and indices {list(indices.shape)}")
-    depth, places = _tuple_places(node, x, indices, batch, 0)
+    depth, places = _tuple_places(node, x, indices, batch)
     return gather_rows(node, x, depth, broadcast_to(node, places, indices.shape[:-1]))
 
 
-def _tuple_places(node: Node, x: Value, indices: Value, batch: int, outside: int) -> tuple[int, Value]:
+def _tuple_places(node: Node, x: Value, indices: Value, batch: int, outside: int | None = None) -> tuple[int, Value]:
     """How many dimensions of x the tuples in indices [..., q] speak of, and the flat places in these."""
     lead, count = indices.shape[:-1], indices.shape[-1]
     if batch + count > x.rank:

@@ -142,40 +142,71 @@ def _lp_norm(node: Node) -> Value:
 
 
 @onnx_op("BatchNormalization", until=13)
-def _batch_norm_old(node: Node) -> Value:
-    """Until opset 13 a node that has more than one output is in training mode."""
-    if not node.attributes.get_bool("spatial", True):
-        raise UnsupportedError("spatial=0 (statistics per element) is not supported")
-    if any(node.outputs[1:]):
-        raise UnsupportedError("more than one output means training mode: export the model for inference")
-    node.attributes.skip("momentum")
-    values = [node.input(index) for index in range(5)]
-    return _batch_norm_of(node, values, node.attributes.get_float("epsilon", 1e-5))
+def _batch_norm_old(node: Node) -> list[Value]:
+    """Until opset 13 a node that has more than one output is in training mode.
+
+    Outputs 3 and 4, with which its gradient is computed, are the mean and, as in ONNX Runtime, 1 / the deviation.
+    """
+    values, attributes = _batch_norm_inputs(node), node.attributes
+    epsilon, momentum = attributes.get_float("epsilon", 1e-5), attributes.get_float("momentum", 0.9)
+    by_channel = attributes.get_bool("spatial", True)
+    if not any(node.outputs[1:]):
+        return [_batch_norm_of(node, values, epsilon) if by_channel else _by_element(node, values, epsilon)]
+    if not by_channel:
+        raise UnsupportedError(
+            "spatial=0 (statistics per element) in training mode, of several outputs, is not compiled"
+        )
+    outputs, (mean, variance) = _train(node, values, epsilon, momentum)
+    inverse = node.emit(ai.DivOp, scalar(variance, 1), _deviation(node, variance, epsilon))
+    return [*outputs, cast(node, mean, values[3].element), cast(node, inverse, values[4].element)]
 
 
 @onnx_op("BatchNormalization", since=14)
 def _batch_norm(node: Node) -> list[Value]:
     """In training mode by the statistics of this batch, which also move the running ones (outputs 1 and 2)."""
-    values, attributes = [node.input(index) for index in range(5)], node.attributes
+    values, attributes = _batch_norm_inputs(node), node.attributes
     epsilon, momentum = attributes.get_float("epsilon", 1e-5), attributes.get_float("momentum", 0.9)
     if not attributes.get_bool("training_mode", False):
         return [_batch_norm_of(node, values, epsilon)]
+    return _train(node, values, epsilon, momentum)[0]
+
+
+def _batch_norm_inputs(node: Node) -> list[Value]:
+    """x, scale, bias, mean and variance; an x of one dimension is a batch of one channel."""
+    x, *others = (node.input(index) for index in range(5))
+    return [reshape(node, x, (x.shape[0], 1)) if x.rank == 1 else x, *others]
+
+
+def _by_element(node: Node, values: Sequence[Value], epsilon: float) -> Value:
+    """Each element of an image has statistics of its own."""
+    x, scale, bias, mean, variance = values
+    if any(value.shape != x.shape[1:] for value in values[1:]):
+        raise ModelError(f"scale, bias and statistics must have the shape {list(x.shape[1:])} of an image of the input")
+    normal = node.emit(ai.DivOp, node.emit(ai.SubOp, x, mean), _deviation(node, variance, epsilon))
+    return _scale_and_shift(node, normal, scale, bias)
+
+
+def _train(
+    node: Node, values: Sequence[Value], epsilon: float, momentum: float
+) -> tuple[list[Value], tuple[Value, Value]]:
+    """The result and the running statistics moved; and mean and variance of this batch."""
     x, scale, bias, *running = values
     if x.rank < 2 or any(value.shape != (x.shape[1],) for value in values[1:]):
         raise ModelError(f"scale, bias and statistics must have one number per channel of the input {list(x.shape)}")
     wide = x if x.element == "f64" else cast(node, x, "f32")
     mean, variance, _ = _moments(node, wide, [axis for axis in range(x.rank) if axis != 1])
-    found = [reshape(node, value, (x.shape[1],)) for value in (mean, variance)]
-    outputs = [_batch_norm_of(node, [x, scale, bias, *found], epsilon)]
-    for old, new in zip(running, found, strict=True):
+    mean, variance = (reshape(node, value, (x.shape[1],)) for value in (mean, variance))
+    outputs = [_batch_norm_of(node, [x, scale, bias, mean, variance], epsilon)]
+    for old, new in zip(running, (mean, variance), strict=True):
         kept = node.emit(ai.MulOp, old, scalar(old, momentum))
         moved = node.emit(ai.MulOp, cast(node, new, old.element), scalar(old, 1 - momentum))
         outputs.append(node.emit(ai.AddOp, kept, moved))
-    return outputs
+    return outputs, (mean, variance)
 
 
 def _batch_norm_of(node: Node, values: Sequence[Value], epsilon: float) -> Value:
     """BatchNormalization-15 lets the statistics be wider than the input: computed in the widest, then narrowed."""
     widest = max((value.type.dtype.itemsize, value.element) for value in values)[1]
     operands = [cast(node, value, widest) for value in values]
-    return cast(node, node.emit(ai.BatchNormOp, *operands, epsilon=epsilon), values[0].element)
+    out = cast(node, node.emit(ai.BatchNormOp, *operands, epsilon=epsilon), values[0].element)
+    return reshape(node, out, node.input(0).shape)

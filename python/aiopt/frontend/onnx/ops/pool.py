@@ -1,20 +1,18 @@
 """Pooling over windows and over all spatial dimensions."""
 
 import math
-from itertools import product
 
 import numpy as np
 
 from aiopt.dialects import ai
 from aiopt.dialects.ext import Operation
 from aiopt.frontend.onnx.builder import full, known
-from aiopt.frontend.onnx.forms import cast, reshape, scalar, take
+from aiopt.frontend.onnx.forms import cast, reshape, scalar
 from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.registry import onnx_op
 from aiopt.frontend.onnx.values import Value
-from aiopt.frontend.onnx.windows import Window, read_window, round_up
+from aiopt.frontend.onnx.windows import read_window, round_up
 from aiopt.support.errors import ModelError
-from aiopt.support.types import is_float
 
 
 @onnx_op("MaxPool")
@@ -23,36 +21,26 @@ def _max_pool(node: Node) -> list[Value]:
     x = _spatial_input(node)
     plain = read_window(node, x.shape[2:])
     window = round_up(plain, x.shape[2:]) if node.attributes.get_bool("ceil_mode", False) else plain
-    out = node.emit(
-        ai.MaxPoolOp, x, kernel=window.kernel, strides=window.strides, pads=window.pads, dilations=window.dilations
-    )
-    columns_first = node.attributes.get_bool("storage_order", False)
-    return [out, _places_of_maxima(node, x, out, window, columns_first)] if any(node.outputs[1:]) else [out]
+    names = {"kernel": window.kernel, "strides": window.strides, "pads": window.pads, "dilations": window.dilations}
+    out = node.emit(ai.MaxPoolOp, x, **names)
+    if not any(node.outputs[1:]):
+        node.attributes.skip("storage_order")  # of Indices
+        return [out]
+    return [out, _in_the_whole(node, x, node.emit(ai.MaxPoolPlacesOp, x, **names))]
 
 
-def _places_of_maxima(node: Node, x: Value, out: Value, window: Window, columns_first: bool) -> Value:
-    """Tap by tap of the window: a larger element takes the place of the one so far."""
-    spatial = list(x.shape[2:])
-    rank, images = len(spatial), math.prod(x.shape[:2])
-    pixels = np.arange(math.prod(spatial)).reshape(spatial, order="F" if columns_first else "C")
-    offsets = np.arange(images).reshape(*x.shape[:2], *[1] * rank) * pixels.size
-    low, high = [0, 0, *window.pads[:rank]], [0, 0, *window.pads[rank:]]
-    lowest = Value.known(np.array(-np.inf if is_float(x.type.dtype) else np.iinfo(x.type.dtype).min, x.type.dtype))
-    padded = node.emit(ai.PadOp, x, lowest, low=low, high=high) if any(low + high) else x
-    places = node.emit(ai.PadOp, known(pixels.reshape(1, 1, *spatial)), None, low=low, high=high)
-    best: tuple[Value, Value] | None = None
-    for tap in product(*map(range, window.kernel)):
-        starts = [0, 0, *(at * dilation for at, dilation in zip(tap, window.dilations, strict=True))]
-        steps = [1, 1, *window.strides]
-        found = take(node, padded, starts, out.shape, steps)
-        place = take(node, places, starts, [1, 1, *out.shape[2:]], steps)
-        if best is None:
-            best = found, place
-            continue
-        larger = node.emit(ai.LessOp, best[0], found)
-        best = node.emit(ai.SelectOp, larger, found, best[0]), node.emit(ai.SelectOp, larger, place, best[1])
-    assert best is not None, "a window has a tap"
-    return node.emit(ai.AddOp, best[1], known(offsets))
+def _in_the_whole(node: Node, x: Value, places: Value) -> Value:
+    """Places in a channel as such in all of x: channels come one after the other, columns first by storage_order."""
+    pixels, images, spatial = math.prod(x.shape[2:]), math.prod(x.shape[:2]), x.shape[2:]
+    if node.attributes.get_bool("storage_order", False):
+        total: Value = scalar(places, 0)
+        for axis, size in enumerate(spatial):  # the first dimension changes fastest
+            at = node.emit(ai.DivOp, places, scalar(places, math.prod(spatial[axis + 1 :])))
+            at = node.emit(ai.RemainderOp, at, scalar(places, size))
+            total = node.emit(ai.AddOp, total, node.emit(ai.MulOp, at, scalar(places, math.prod(spatial[:axis]))))
+        places = total
+    offsets = np.arange(images).reshape(*x.shape[:2], *[1] * len(spatial)) * pixels
+    return node.emit(ai.AddOp, places, known(offsets))
 
 
 @onnx_op("MaxUnpool", since=9)
@@ -85,16 +73,16 @@ def _average_pool(node: Node) -> Value:
     return average_pool(node, _spatial_input(node))
 
 
-def average_pool(node: Node, x: Value) -> Value:
+def average_pool(node: Node, x: Value, *, count_whole: bool = False) -> Value:
     """The means of the windows that the node's attributes describe, of x [N, C, *spatial].
 
-    With ceil_mode the windows at the end hang over the padding, where nothing is counted.
+    With ceil_mode the windows at the end hang over the padding, where nothing is counted, unless count_whole.
     """
     window, counted = read_window(node, x.shape[2:]), node.attributes.get_bool("count_include_pad", False)
     rank, spatial = x.rank - 2, x.shape[2:]
     up = round_up(window, spatial) if node.attributes.get_bool("ceil_mode", False) else window
     pads = up.pads
-    if counted and pads != window.pads:
+    if counted and pads != window.pads and not count_whole:
         low, high = [0, 0, *window.pads[:rank]], [0, 0, *window.pads[rank:]]
         x = node.emit(ai.PadOp, x, None, low=low, high=high)
         pads = [after - before for after, before in zip(pads, window.pads, strict=True)]

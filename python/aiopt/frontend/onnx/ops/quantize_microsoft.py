@@ -1,7 +1,7 @@
 """Quantised operators of ONNX Runtime (domain com.microsoft).
 
-Source: ONNX Runtime's docs/ContribOperators.md. Where the text leaves the order of operations open it is that of the
-formula; ONNX Runtime works with approximations there that may differ by one step.
+Source: ONNX Runtime's docs/ContribOperators.md. The text leaves open in which order things are computed and whether
+the zero point is added before or after rounding, which decides ties. Here it is what ONNX Runtime 1.32 was seen to do.
 """
 
 import math
@@ -13,10 +13,12 @@ from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.ops.movement import concat
 from aiopt.frontend.onnx.ops.pool import average_pool
 from aiopt.frontend.onnx.ops.quantize import by_column, by_row, dynamic_quantize, multiply_integers
-from aiopt.frontend.onnx.quantization import one_or_zero, one_value, requantize
+from aiopt.frontend.onnx.quantization import one_or_zero, one_value, requantize, zero
 from aiopt.frontend.onnx.registry import microsoft_op
 from aiopt.frontend.onnx.values import Value
 from aiopt.support.errors import ModelError
+
+_FEWEST_STEPS = -(2.0**30)
 
 
 def _real(node: Node, at: int) -> Value:
@@ -39,17 +41,38 @@ def _steps(node: Node, at: int) -> Value:
     return node.emit(ai.SubOp, cast(node, x, "i32"), cast(node, zero_point, "i32"))
 
 
+def _rounded(node: Node, out: Value, element: str) -> Value:
+    """Steps to which the zero point has been added, as integers: half to even, saturated."""
+    return node.emit(ai.QuantizeLinearOp, out, scalar(out, 1), zero(element))
+
+
 @microsoft_op("QLinearAdd")
 def _qlinear_add(node: Node) -> Value:
-    return _stored(node, node.emit(ai.AddOp, _real(node, 0), _real(node, 3)), 6)
+    """A * a + B * b + fixed: a and b are ratios of scales, all zero points are in the fixed part.
+
+    ONNX Runtime fuses both products into the additions, as compiled code does where the processor can.
+    """
+    element, step = node.input(0).element, one_value(node, 6, "C_scale")
+    ratios = [node.emit(ai.DivOp, one_value(node, at, f"{name}_scale"), step) for at, name in ((1, "A"), (4, "B"))]
+    zeros = [cast(node, one_or_zero(node, at, "zero point", element), "f32") for at in (2, 5, 7)]
+    shifts = [node.emit(ai.MulOp, ratio, shift) for ratio, shift in zip(ratios, zeros[:2], strict=True)]
+    total = node.emit(ai.SubOp, zeros[2], node.emit(ai.AddOp, *shifts))
+    for at, ratio in ((3, ratios[1]), (0, ratios[0])):
+        total = node.emit(ai.AddOp, total, node.emit(ai.MulOp, cast(node, node.input(at), "f32"), ratio))
+    return _rounded(node, total, element)
 
 
 @microsoft_op("QLinearMul")
 def _qlinear_mul(node: Node) -> Value:
+    """The product is limited before the zero point is added: so the two stay two roundings, as in ONNX Runtime."""
+    element = node.input(0).element
     scales = node.emit(ai.MulOp, one_value(node, 1, "A_scale"), one_value(node, 4, "B_scale"))
     factor = node.emit(ai.DivOp, scales, one_value(node, 6, "C_scale"))
-    zero_point = one_or_zero(node, 7, "C_zero_point", node.input(0).element)
-    return requantize(node, node.emit(ai.MulOp, _steps(node, 0), _steps(node, 3)), factor, zero_point)
+    steps = cast(node, node.emit(ai.MulOp, _steps(node, 0), _steps(node, 3)), "f32")
+    product = node.emit(ai.MulOp, steps, factor)
+    limited = node.emit(ai.MaximumOp, product, scalar(product, _FEWEST_STEPS))
+    shift = cast(node, one_or_zero(node, 7, "C_zero_point", element), "f32")
+    return _rounded(node, node.emit(ai.AddOp, limited, shift), element)
 
 
 @microsoft_op("QLinearSigmoid")
@@ -64,13 +87,18 @@ def _qlinear_leaky_relu(node: Node) -> Value:
 
 @microsoft_op("QLinearAveragePool")
 def _qlinear_average_pool(node: Node) -> Value:
-    x = _real(node, 0)
+    """With count_include_pad every window counts all of its elements, those beyond the padding too."""
+    x, element = _real(node, 0), node.input(0).element
     if x.rank < 3:
         raise ModelError(f"the input must have three dimensions or more, but has shape {list(x.shape)}")
-    if not node.attributes.get_bool("channels_last", False):
-        return _stored(node, average_pool(node, x), 3)
-    out = average_pool(node, transpose(node, x, (0, x.rank - 1, *range(1, x.rank - 1))))
-    return _stored(node, transpose(node, out, (0, *range(2, x.rank), 1)), 3)
+    if node.attributes.get_bool("channels_last", False):
+        out = average_pool(node, transpose(node, x, (0, x.rank - 1, *range(1, x.rank - 1))), count_whole=True)
+        out = transpose(node, out, (0, *range(2, x.rank), 1))
+    else:
+        out = average_pool(node, x, count_whole=True)
+    steps = node.emit(ai.DivOp, out, one_value(node, 3, "y_scale"))
+    shift = cast(node, one_or_zero(node, 4, "y_zero_point", element), "f32")
+    return _rounded(node, node.emit(ai.AddOp, steps, shift), element)
 
 
 @microsoft_op("QLinearGlobalAveragePool")

@@ -84,8 +84,13 @@ def _trilu(node: Node) -> Value:
     if x.rank < 2 or len(k) != 1:
         raise ModelError(f"the input must be matrices and k a number, but are {list(x.shape)} and {k}")
     triangle = np.triu if node.attributes.get_bool("upper", True) else np.tril
-    mask = triangle(np.ones(x.shape[-2:], np.bool_), k[0])
+    mask = triangle(np.ones(x.shape[-2:], np.bool_), _diagonal(k[0], *x.shape[-2:]))
     return node.emit(ai.SelectOp, known(mask), x, scalar(x, 0))
+
+
+def _diagonal(k: int, rows: int, columns: int) -> int:
+    """The nearest diagonal to the k-th that is in a matrix or next to it; numpy refuses numbers of 64 bits."""
+    return min(max(k, -rows), columns)
 
 
 @onnx_op("EyeLike", since=9)
@@ -95,7 +100,7 @@ def _eye_like(node: Node) -> Value:
         raise ModelError(f"the input must be a matrix, but has shape {list(x.shape)}")
     element = x.element if dtype is None else element_type(dtype, "the result")
     require_small(x.shape, element)
-    eye = np.eye(*x.shape, k=node.attributes.get_int("k", 0), dtype=np.bool_)
+    eye = np.eye(*x.shape, k=_diagonal(node.attributes.get_int("k", 0), *x.shape), dtype=np.bool_)
     return known(eye.astype(numpy_dtype(element)), node.outputs[0])
 
 

@@ -42,7 +42,7 @@ def _roi_align(node: Node) -> Value:
         for axis, size, count in zip((1, 0), x.shape[2:], bins, strict=True)
     ]
     rows = cast(node, transpose(node, x, (0, 2, 3, 1)), wide)
-    batch = reshape(node, place_along(node, images, x.shape[0], 0), (*images.shape, 1, 1))
+    batch = reshape(node, place_along(node, images, x.shape[0]), (*images.shape, 1, 1))
     shape = (rois.shape[0], bins[0], samples, bins[1], samples, x.shape[1])
     if mode == "avg":
         out = node.emit(ai.ReduceMeanOp, reshape(node, sample(node, rows, batch, taps), shape), axes=[2, 4])
@@ -96,7 +96,7 @@ def _max_roi_pool(node: Node) -> Value:
     scale = attributes.get_float("spatial_scale", 1.0)
     regions = rois.shape[0]
     image = cast(node, reshape(node, take(node, rois, [0, 0], [regions, 1], [1, 1]), (regions,)), "i64")
-    out = node.emit(ai.GatherOp, x, place_along(node, image, x.shape[0], 0), axis=0)
+    out = node.emit(ai.GatherOp, x, place_along(node, image, x.shape[0]), axis=0)
     lowest = Value.known(np.array(-np.inf, x.type.dtype))
     empty: Value | None = None
     for axis, at, count in ((3, 1, bins[1]), (2, 2, bins[0])):

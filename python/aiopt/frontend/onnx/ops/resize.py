@@ -12,7 +12,7 @@ from aiopt.frontend.onnx.interpolation import Taps, cubic, interpolated, linear,
 from aiopt.frontend.onnx.node import Node
 from aiopt.frontend.onnx.registry import onnx_op
 from aiopt.frontend.onnx.values import Value
-from aiopt.support.errors import ModelError, UnsupportedAttributeError, UnsupportedTypeError
+from aiopt.support.errors import ModelError, UnsupportedTypeError
 from aiopt.support.types import FLOATS
 
 _MODES = ("nearest", "linear")
@@ -44,13 +44,11 @@ def _resize_by_scales(node: Node) -> Value:
     does: the operator's text does not say)."""
     x, mode = node.input(0), node.attributes.get_string("mode", "nearest")
     scales = _check_scales(node, 1, x.rank)
-    rounding = {"ceil" if scale < 1 else "floor" for scale in scales if scale != 1}
-    if mode == "nearest" and len(rounding) > 1:
-        raise UnsupportedAttributeError(
-            "scales that grow one dimension and shrink another are not supported before opset 11"
-        )
-    shape = _scaled(x.shape, scales)
-    return _emit(node, x, shape, scales, mode, "asymmetric", (rounding or {"floor"}).pop())
+    if mode != "nearest":
+        return _emit(node, x, _scaled(x.shape, scales), scales, mode, "asymmetric", "floor")
+    for rounding, chosen in (("floor", [max(scale, 1) for scale in scales]), ("ceil", [min(s, 1) for s in scales])):
+        x = _emit(node, x, _scaled(x.shape, chosen), chosen, mode, "asymmetric", rounding)
+    return x
 
 
 @onnx_op("Resize", since=11, until=12)

@@ -1,0 +1,28 @@
+"""Kernels are cut so that all cores have as many tasks."""
+
+from __future__ import annotations
+
+import pytest
+
+from aiopt.passes.templates.base import Facts
+from aiopt.passes.templates.blocking import idle_part
+from aiopt.passes.templates.geometry import Axis, Geometry
+from aiopt.passes.templates.sweep import task_rows
+
+
+@pytest.mark.parametrize(
+    ("tasks", "cores", "wanted"), [(8, 2, 0), (7, 2, 1 / 7), (3, 2, 1 / 3), (13, 4, 3 / 13), (1, 8, 7)]
+)
+def test_idle_part(tasks: int, cores: int, wanted: float) -> None:
+    assert idle_part(tasks, cores) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("cores", [1, 2, 4])
+@pytest.mark.parametrize("height", [7, 13, 26, 56])
+def test_rows_of_a_task_leave_no_core_idle_for_long(height: int, cores: int) -> None:
+    axis = Axis(height, height, 3, 1, 1, 1)
+    geometry = Geometry(1, axis, axis, 16, 16, 1)
+    rows = task_rows(geometry, 1, 24, Facts(256, 16, 1 << 20, cores, True))
+    assert 1 <= rows <= height
+    tasks = -(-height // rows)
+    assert cores == 1 or idle_part(tasks, cores) <= idle_part(height, cores) + 0.02
