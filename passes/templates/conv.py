@@ -14,6 +14,7 @@ from math import gcd
 
 from mlir import ir
 
+from aiopt.dialects import ai
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Facts, Parameters, Template
@@ -107,7 +108,10 @@ def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
 def _geometry(kernel: Contraction) -> Geometry:
     geometry = read_geometry(kernel)
     assert geometry is not None, "_matches has asked"
-    joins = geometry.is_pointwise and geometry.x.count < _ROW_PIXELS and folds(kernel, _PIXELS_JOINED)
+    source = kernel.root.operation.operands[0]
+    is_dense = source not in kernel.loads or isinstance(ir.OpResult(source).owner.opview, ai.CastOp)
+    is_whole = kernel.rows is None and is_dense
+    joins = is_whole and geometry.is_pointwise and geometry.x.count < _ROW_PIXELS and folds(kernel, _PIXELS_JOINED)
     return geometry.in_rows(_ROW_PIXELS) if joins else geometry
 
 
@@ -115,6 +119,15 @@ def _emit(kernel: Contraction, parameters: Parameters, places: Places) -> None:
     geometry = _geometry(kernel)
     root = kernel.root
     x, weight = places[root.input], places[root.weight].buffer  # pyright: ignore[reportAttributeAccessIssue]
+    width = geometry.x.count
+    in_rows = width != kernel.out.shape[2]  # of its own
+    if in_rows:
+        images, _, column, channel = x.strides
+        x = replace(
+            x,
+            shape=(*x.shape[:1], geometry.y.size, width, x.shape[3]),
+            strides=(images, width * column, column, channel),
+        )
     depth, nr, arithmetic = geometry.depth, parameters["nr"], Arithmetic.of(parameters)
     _, _, column, channel = x.strides
     pixel = geometry.x.stride * column  # elements between neighbours of a tile
@@ -144,8 +157,6 @@ def _emit(kernel: Contraction, parameters: Parameters, places: Places) -> None:
             sums = span(tile, sums, s, at, weights)
         return sums
 
-    width = geometry.x.count
-    in_rows = width != kernel.out.shape[2]  # of its own
     axes = _PIXELS_JOINED if in_rows else each_axis(kernel.out.rank)
 
     def place(tile: Tile) -> Tile:

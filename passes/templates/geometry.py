@@ -67,7 +67,7 @@ class Geometry:
         """The pixels of a pointwise one in rows of at least so many, all in one if there is no other way."""
         pixels = self.y.count * self.x.count
         width = next((size for size in range(least, pixels) if pixels % size == 0), pixels)
-        return replace(self, y=_plain(pixels // width), x=_plain(width))
+        return replace(self, y=_plain(pixels // width), x=_plain(width), rows=pixels // width)
 
 
 @dataclass(frozen=True)

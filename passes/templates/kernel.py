@@ -25,7 +25,7 @@ POINTWISE = frozenset(UNARY) | frozenset(BINARY) | {ai.CastOp}
 
 @dataclass(frozen=True)
 class Contraction:
-    """A matmul, conv or pooling on arguments of the kernel or what is loaded from them, and elementwise ops that follow.
+    """A matmul, conv or pooling on arguments of the kernel or what it loads from them, and elementwise ops that follow.
 
     Each op of the epilogue has the shape of the root's result; its operands are results of ops before it, arguments
     that broadcast, and equal-element constants. In a kernel of several stages, what earlier ones compute takes the
