@@ -6,7 +6,7 @@ other before two bottlenecks do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mlir import ir
@@ -15,7 +15,7 @@ from aiopt.dialects import ext
 from aiopt.dialects.ai import Trait
 from aiopt.passes.rewrite import PARTITION, users
 from aiopt.passes.templates.base import Facts
-from aiopt.passes.templates.kernel import stages_of
+from aiopt.passes.templates.read_kernel import Known, stages_of
 from aiopt.passes.templates.stages import Banded, plan_bands
 from aiopt.support.fusion import MAX
 
@@ -25,8 +25,6 @@ _FAR = 16  # times the L2 cache: what is larger goes to memory; up to there laye
 # Cycles: of a byte that goes to memory and back, of a launch.
 _BYTES_PER_CYCLE = 10.0
 _LAUNCH_CYCLES = 4000.0
-
-Known = Callable[[ir.Value], bool]
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ class LayerFusion:
             return Attempt(None, "they are of different partitions")
         if len(members) > self.max_ops:
             return Attempt(None, f"they are more than {self.max_ops} ops")
-        loads = [self.loads[value] for op in members for value in op.operation.operands if value in self.loads]
+        loads = list(dict.fromkeys(load for op in members for load in self._loads_of(op)))
         stages = stages_of([*loads, *members], members[-1].operation.results[0], self.is_known)
         if stages is None:
             return Attempt(None, "no templates make one kernel of them")
@@ -116,6 +114,12 @@ class LayerFusion:
                 return Attempt(None, "no templates make one kernel of them")
             return Attempt(None, f"{big.buffer_bytes} bytes between them exceed the cache of {self.facts.l2_bytes}")
         return self._judge(plan, members)
+
+    def _loads_of(self, op: ext.Operation) -> Iterator[ext.Operation]:
+        for value in op.operation.operands:
+            if value in self.loads:
+                yield from self._loads_of(self.loads[value])
+                yield self.loads[value]
 
     def _judge(self, plan: Banded, members: list[ext.Operation]) -> Attempt:
         """Whether the plan is good enough."""

@@ -21,6 +21,7 @@ class Kind(Enum):
     ELEMENTWISE = auto()  # may be anywhere in a group
     ROW_REDUCTION = auto()  # folds trailing axes: its group works row by row
     ROOT = auto()  # only first in its group: contraction, pooling, normalisation, movement, other reductions
+    TURN = auto()  # transpose: first in its group, or last in that of a matmul, which stores in another order
     APART = auto()  # never in a group: views
 
 
@@ -36,6 +37,7 @@ class Node:
     is_output: bool = False  # read from outside the graph
     partition: int = 0  # a group lies in one partition
     on_registers: bool = False  # ROOT: templates make its loops; else: templates can compute it on registers
+    may_turn: bool = False  # ROOT: a TURN may end its group
 
 
 @dataclass
@@ -56,9 +58,9 @@ def group(nodes: Sequence[Node], max_ops: int) -> list[int | None]:
     users = _users(nodes)
     alone = {index: {index} for index in range(len(nodes))}
     graph = _Graph(nodes, users, _post_dominators(nodes, users, max_ops), max_ops, list(alone), alone)
-    for kind in (Kind.ROOT, Kind.ROW_REDUCTION, Kind.ELEMENTWISE):
+    for kinds in ((Kind.ROOT, Kind.TURN), (Kind.ROW_REDUCTION,), (Kind.ELEMENTWISE,)):
         for index, node in enumerate(nodes):
-            if node.kind is kind and graph.group_of[index] == index:
+            if node.kind in kinds and graph.group_of[index] == index:
                 _grow(graph, index)
     return _numbers(graph)
 
@@ -99,8 +101,11 @@ def _is_kernel(nodes: Sequence[Node], members: set[int]) -> bool:
     kinds = {kind: [i for i in members if nodes[i].kind is kind] for kind in Kind}
     if kinds[Kind.APART] or len({nodes[i].partition for i in members}) > 1:
         return False
-    if kinds[Kind.ROOT]:
-        return len(kinds[Kind.ROOT]) == 1 and not kinds[Kind.ROW_REDUCTION] and _is_epilogue(nodes, members)
+    if roots := kinds[Kind.ROOT] + kinds[Kind.TURN]:
+        last = max(members)
+        if nodes[roots[0]].may_turn and nodes[last].kind is Kind.TURN and len(nodes[last].operands) == 1:
+            members, roots = members - {last}, [root for root in roots if root != last]
+        return len(roots) == 1 and not kinds[Kind.ROW_REDUCTION] and _is_epilogue(nodes, members)
     if kinds[Kind.ROW_REDUCTION]:
         return _is_rows(nodes, members, kinds[Kind.ROW_REDUCTION])
     return len({nodes[i].shape for i in members}) == 1
@@ -115,7 +120,11 @@ def _is_epilogue(nodes: Sequence[Node], members: set[int]) -> bool:
     if nodes[root].on_registers and not all(nodes[i].on_registers for i in others):
         return False
     follow = all(any(operand in members for operand in nodes[i].operands) for i in others)
-    return nodes[root].kind is Kind.ROOT and follow and all(nodes[i].shape == nodes[root].shape for i in others)
+    return (
+        nodes[root].kind in (Kind.ROOT, Kind.TURN)
+        and follow
+        and all(nodes[i].shape == nodes[root].shape for i in others)
+    )
 
 
 def _is_rows(nodes: Sequence[Node], members: set[int], reductions: list[int]) -> bool:

@@ -30,6 +30,7 @@ from aiopt.passes.unit import Unit
 from aiopt.support.errors import CompileError
 
 NAMED_OPS = 4  # a kernel's name spells out this many ops
+_MOVING = frozenset({"transpose", "slice", "cast"})  # left out of the name of a kernel that multiplies matrices
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,8 @@ class _Kernels:
             function.operation.erase()
             return known
         short = [name.rpartition(".")[2] for name in ops]
+        if "matmul" in short:
+            short = [name for name in short if name not in _MOVING]
         more = [f"plus{len(short) - NAMED_OPS}"] if len(short) > NAMED_OPS else []
         name = "_".join([*short[:NAMED_OPS], *more, str(len(self.by_text) - 1)])
         function.operation.attributes["sym_name"] = ir.StringAttr.get(name)

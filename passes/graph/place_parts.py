@@ -35,7 +35,9 @@ class PlaceParts(FunctionPass):
 
     def run_on_function(self, function: func.FuncOp, unit: Unit) -> None:
         ops = list(ext.operations(function))
-        order = {op.operation: number for number, op in enumerate(ops)}
+        order: dict[ir.Value, int] = {}  # not by op, whose hash changes with its operands
+        for number, op in enumerate(ops):
+            order.update((result, number) for result in op.operation.results)
         concats = [op for op in ops if isinstance(op, ConcatOp)]
         joined: set[ir.Operation] = set()
         for concat in concats[::-1]:  # the outer ones of concats of concats first
@@ -94,7 +96,7 @@ class _Plan:
                 self.leaves.append(_Leaf(value, start))
             start += ext.type_of(value).shape[self.axis]
 
-    def refusal(self, order: Mapping[ir.Operation, int]) -> str:
+    def refusal(self, order: Mapping[ir.Value, int]) -> str:
         """Why the parts cannot be placed; empty if they can."""
         whole = ext.type_of(self.concat.out).shape
         values = [leaf.value for leaf in self.leaves]
@@ -117,9 +119,9 @@ class _Plan:
                 return f"{_title(next(user for user in others if not _reads_part(user, value)))} reads one of them, too"
         return ""
 
-    def apply(self, order: dict[ir.Operation, int]) -> None:
+    def apply(self, order: dict[ir.Value, int]) -> None:
         """Build the chain of inserts; what else reads a part reads a slice."""
-        leaves = sorted(self.leaves, key=lambda leaf: order[ir.OpResult(leaf.value).owner.operation])
+        leaves = sorted(self.leaves, key=lambda leaf: order[leaf.value])
         inside = {op.operation for op in self.joined}
         whole, size = None, ext.type_of(self.concat.out).shape[self.axis]
         states: dict[ir.Value, ir.Value] = {}
@@ -129,14 +131,14 @@ class _Plan:
             place = {"loc": made.location, "ip": after}
             placed = InsertOp(leaf.value, whole, axis=self.axis, start=leaf.start, size=size, **place)
             copy_placement(made.opview, placed)
-            order[placed.operation] = order[made]
+            order[placed.out] = order[leaf.value]
             whole = states[leaf.value] = placed.out
             for user in [user for user in users(leaf.value) if user.operation not in {*inside, placed.operation}]:
                 _read_slice(user, leaf.value, whole, self.axis, leaf.start)
         for concat, start in self.inner:
-            done = max((ir.OpResult(states[v]).owner.operation for v in _leaves(concat)), key=order.__getitem__)
+            done = max((states[v] for v in _leaves(concat)), key=order.__getitem__)
             for user in [user for user in users(concat.out) if user.operation not in inside]:
-                _read_slice(user, concat.out, done.results[0], self.axis, start)
+                _read_slice(user, concat.out, done, self.axis, start)
         assert whole is not None, "a concat has an operand"
         self.concat.out.replace_all_uses_with(whole)
 

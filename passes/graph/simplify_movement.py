@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from aiopt.dialects import ext
 from aiopt.dialects.ai import BroadcastToOp, ConcatOp, RelayoutOp, ReshapeOp, SliceOp, Trait, TransposeOp
 from aiopt.passes.permutation import is_view, permutation_of
@@ -19,6 +21,33 @@ def _merge_reshapes(op: ReshapeOp, rewriter: Rewriter) -> bool:
     if not isinstance(inner, ReshapeOp):
         return False
     return rewriter.replace(rewriter.create(ReshapeOp, inner.input, **op.python_attributes()))
+
+
+def _split_before_slice(op: ReshapeOp, rewriter: Rewriter) -> bool:
+    """reshape(slice(x)) -> slice(reshape(x)) where the reshape splits the one axis that is sliced, into whole parts.
+
+    What reads the slice can then read x, as one that splits queries, keys and values and then their heads.
+    """
+    inner = defining(op.input)
+    if not isinstance(inner, SliceOp) or any(step != 1 for step in inner.steps):
+        return False
+    whole, part, wanted = (list(ext.type_of(value).shape) for value in (inner.input, inner.out, op.out))
+    cut = [axis for axis in range(len(whole)) if whole[axis] != part[axis]]
+    if len(cut) != 1:
+        return False
+    (axis,) = cut
+    after = len(part) - axis - 1
+    split = wanted[axis : len(wanted) - after]
+    size = math.prod(split[1:])
+    if wanted[:axis] != part[:axis] or wanted[len(wanted) - after :] != part[axis + 1 :] or len(split) < 2:
+        return False
+    start = inner.starts[axis]
+    if size == 0 or whole[axis] % size or start % size:
+        return False
+    shape = [*wanted[:axis], whole[axis] // size, *wanted[axis + 1 :]]
+    parts = rewriter.create(ReshapeOp, inner.input, shape=shape, merged=[inner])
+    starts = [start // size if i == axis else 0 for i in range(len(shape))]
+    return rewriter.replace(rewriter.create(SliceOp, parts, starts=starts, sizes=wanted, steps=[1] * len(shape)))
 
 
 def _drop_identity_transpose(op: TransposeOp, rewriter: Rewriter) -> bool:
@@ -70,7 +99,7 @@ def _drop_broadcast_operand(op: ext.Operation, rewriter: Rewriter) -> bool:
 
 
 PATTERNS: dict[type[ext.Operation], tuple[Pattern, ...]] = {
-    ReshapeOp: (_drop_same_type, _merge_reshapes),
+    ReshapeOp: (_drop_same_type, _merge_reshapes, _split_before_slice),
     BroadcastToOp: (_drop_same_type,),
     TransposeOp: (_drop_identity_transpose, _merge_transposes, _reshape_instead_of_transpose),
     RelayoutOp: (_merge_transposes, _reshape_instead_of_transpose),

@@ -21,7 +21,7 @@ from aiopt.passes.rewrite import CALL_ATTRIBUTES
 from aiopt.passes.spec.base import Level
 from aiopt.passes.spec.inserts import completed, insertion_of
 from aiopt.passes.spec.kernels import viewed_value
-from aiopt.passes.templates import emit
+from aiopt.passes.templates.access import row_major
 from aiopt.passes.templates.emit_kernel import emit_kernel
 from aiopt.passes.templates.registry import read_choice
 from aiopt.passes.unit import Unit
@@ -148,7 +148,7 @@ def _place(insertion: ai.InsertOp, whole: ir.Value) -> ir.Value:
     kind, axis = type_of(insertion.input), insertion.axis.value
     offsets = [insertion.start.value if a == axis else 0 for a in range(kind.rank)]
     sizes, ones = list(kind.shape), [1] * kind.rank
-    strides = emit.row_major(type_of(insertion.out).shape)
+    strides = row_major(type_of(insertion.out).shape)
     layout = ir.StridedLayoutAttr.get(insertion.start.value * strides[axis], strides)
     view = ir.MemRefType.get(sizes, ir.MemRefType(whole.type).element_type, layout)
     return memref.SubViewOp(view, whole, [], [], [], offsets, sizes, ones).result

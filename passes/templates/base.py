@@ -9,7 +9,7 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import func
 
-from aiopt.passes.templates.kernel import read_contraction
+from aiopt.passes.templates.read_kernel import read_contraction
 
 TEMPLATE_ROUTE, LIBRARY_ROUTE, STRUCTURED_ROUTE = "template", "library", "structured"  # values of `ai.route`
 Parameters = dict[str, int]

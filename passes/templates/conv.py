@@ -14,7 +14,6 @@ from math import gcd
 
 from mlir import ir
 
-from aiopt.dialects import ai
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Facts, Parameters, Template
@@ -108,9 +107,7 @@ def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
 def _geometry(kernel: Contraction) -> Geometry:
     geometry = read_geometry(kernel)
     assert geometry is not None, "_matches has asked"
-    source = kernel.root.operation.operands[0]
-    is_dense = source not in kernel.loads or isinstance(ir.OpResult(source).owner.opview, ai.CastOp)
-    is_whole = kernel.rows is None and is_dense
+    is_whole = kernel.rows is None and kernel.access(kernel.root.operation.operands[0]).is_plain
     joins = is_whole and geometry.is_pointwise and geometry.x.count < _ROW_PIXELS and folds(kernel, _PIXELS_JOINED)
     return geometry.in_rows(_ROW_PIXELS) if joins else geometry
 

@@ -58,11 +58,6 @@ def dot(indices: Sequence[Index], strides: Sequence[int]) -> Index:
     return total
 
 
-def row_major(shape: Sequence[int]) -> list[int]:
-    """Elements between neighbours along each axis of a dense buffer."""
-    return [prod(shape[axis + 1 :]) for axis in range(len(shape))]
-
-
 def flat(buffer: ir.Value) -> ir.Value:
     """A dense buffer as one of rank 1."""
     size = prod(buffer.type.shape)  # pyright: ignore[reportAttributeAccessIssue]
@@ -70,6 +65,11 @@ def flat(buffer: ir.Value) -> ir.Value:
     return (
         buffer if kind == buffer.type else memref.ReinterpretCastOp(kind, buffer, [], [], [], [0], [size], [1]).result
     )
+
+
+def scratch(elements: int) -> ir.Value:
+    """A flat buffer of f32 of a task."""
+    return memref.AllocOp(ir.MemRefType.get([elements], ir.F32Type.get()), [], []).result
 
 
 def for_loop(
@@ -99,6 +99,13 @@ def branch(condition: ir.Value, yes: Side, no: Side | None = None, kinds: Sequen
         with ir.InsertionPoint(block):  # pyright: ignore[reportArgumentType, reportCallIssue]
             scf.YieldOp(list(side()))
     return list(op.results)
+
+
+def multiple_below(count: Index, step: int) -> Index:
+    """The largest multiple of `step` that is not above `count`."""
+    if isinstance(count, int):
+        return count - count % step
+    return mul(arith.divui(count, index(step)), step)
 
 
 def equal(a: Index, b: Index) -> ir.Value | bool:
@@ -191,7 +198,7 @@ def zeros(chunk: Chunk) -> ir.Value:
 
 
 def load(buffer: ir.Value, position: Index, chunk: Chunk) -> ir.Value:
-    """The valid lanes of a chunk from a flat buffer, as f32, zeros in the others."""
+    """The valid lanes of a chunk from a flat buffer, as f32 or i1, zeros in the others."""
     element = buffer.type.element_type  # pyright: ignore[reportAttributeAccessIssue]
     if chunk.valid == chunk.lanes:
         kind = ir.VectorType.get([chunk.lanes], element)
@@ -220,7 +227,7 @@ def store(value: ir.Value, buffer: ir.Value, position: Index, chunk: Chunk) -> N
 
 
 def load_scalar(buffer: ir.Value, position: Index, kind: ir.VectorType) -> ir.Value:
-    """One element of a flat buffer in all lanes, as f32.
+    """One element of a flat buffer in all lanes, as f32 or i1.
 
     A bf16 goes to both halves of each lane, of which the lower one is cleared: two instructions, where extending it
     first takes four.
@@ -231,11 +238,15 @@ def load_scalar(buffer: ir.Value, position: Index, kind: ir.VectorType) -> ir.Va
         halves = vector.BroadcastOp(ir.VectorType.get([2 * lanes], half), bits).result
         words = vector.BitCastOp(ir.VectorType.get([lanes], word), halves).result
         return arith.bitcast(kind, arith.andi(words, constant(-(1 << 16), words.type)))
-    return vector.BroadcastOp(kind, _widened(memref.LoadOp(buffer, [index(position)]).result, kind.element_type)).result
+    scalar = _widened(memref.LoadOp(buffer, [index(position)]).result, kind.element_type)
+    return vector.BroadcastOp(ir.VectorType.get(kind.shape, scalar.type), scalar).result
 
 
 def _widened(value: ir.Value, kind: ir.Type) -> ir.Value:
-    """As f32: what is stored in 16 bits is computed in 32."""
+    """As f32: what is stored in 16 bits is computed in 32. A bool, which takes a byte in memory, as i1."""
+    element = value.type.element_type if isinstance(value.type, ir.VectorType) else value.type
+    if isinstance(element, ir.IntegerType):
+        return arith.cmpi(arith.CmpIPredicate.ne, value, constant(0, value.type))
     return value if value.type == kind else arith.extf(kind, value)
 
 

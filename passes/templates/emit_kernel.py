@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from mlir import ir
 from mlir.dialects import func
 
-from aiopt.dialects import ai
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates.base import Buffers
-from aiopt.passes.templates.kernel import Contraction, read_contraction, read_stages
+from aiopt.passes.templates.kernel import Contraction
+from aiopt.passes.templates.read_kernel import read_contraction, read_stages
 from aiopt.passes.templates.registry import Choice
 from aiopt.passes.templates.stages import emit_stages
 from aiopt.passes.templates.view import Places, View
@@ -52,10 +52,8 @@ def _views(stages: list[Contraction], buffers: Buffers) -> Mapping[ir.Value, Vie
     views = {value: View.dense(buffer, type_of(value).shape) for value, buffer in buffers.items()}
     last = stages[-1]
     if last.insertion is not None:
-        whole = views[last.insertion.out]
-        views[last.result] = whole.part(last.out.shape, last.insertion.axis.value, last.insertion.start.value)
-    for value in {value for stage in stages for value in stage.loads}:
-        op = ir.OpResult(value).owner.opview
-        assert isinstance(op, (ai.CastOp, ai.RelayoutOp, ai.SliceOp)), "read_stages takes no other"
-        views[value] = views[op.operation.operands[0]].loaded(op)
+        insertion, shape = last.insertion, type_of(last.result).shape
+        views[last.result] = views[insertion.out].part(shape, insertion.axis.value, insertion.start.value)
+    for kernel in (*stages, *(stage.scores for stage in stages if stage.scores is not None)):
+        views |= {value: views[access.argument].seen(access) for value, access in kernel.loads.items()}
     return views

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from mlir import ir
+from mlir.dialects import arith
 
 from aiopt.dialects import ai
 from aiopt.dialects.ext import Operation, type_of
+from aiopt.passes.lower.linalg.builder import constant
 from aiopt.passes.lower.linalg.elementwise import BINARY, UNARY
 from aiopt.passes.lower.linalg.rules import splat_operand
 from aiopt.passes.templates import emit
@@ -17,6 +19,7 @@ from aiopt.passes.templates.kernel import Contraction
 from aiopt.passes.templates.view import Places, View
 
 Registers = list[ir.Value]  # a tile's accumulators, row by row
+_SMALLEST = 2.0**-126  # normal number of f32
 Axes = Sequence[Sequence[int]]  # neighbouring axes of a result that the loops see as one, for each axis of the loops
 
 
@@ -82,7 +85,7 @@ class Result:
     """The result of a kernel and what flows into it beside the products."""
 
     kernel: Contraction
-    destination: Grid
+    destination: Grid | None  # None: it is used where it is made
     bias: Grid | None
     sides: dict[ir.Value, Grid]
 
@@ -92,7 +95,8 @@ class Result:
         rank = kernel.out.rank
         sides = {value: Grid.of(places[value], rank, axes) for value in kernel.side_operands()}
         start = None if bias is None else Grid.of(_bias_view(kernel, places[bias]), rank, axes)
-        return Result(kernel, Grid.of(places[kernel.result], rank, axes), start, sides)
+        destination = Grid.of(_destination(kernel, places), rank, axes) if kernel.result in places else None
+        return Result(kernel, destination, start, sides)
 
     def begin(self, tile: Tile, first: ir.Value | bool) -> Registers:
         """The accumulators: the bias or zero in the first part of a reduction, later what was stored."""
@@ -102,7 +106,7 @@ class Result:
             return [emit.zeros(c) if bias is None else bias.load(row, c) for row, c in tile.cells()]
 
         def resume() -> Registers:
-            window = Window.of(self.destination, tile)
+            window = self._window(tile)
             return [window.load(row, c) for row, c in tile.cells()]
 
         if isinstance(first, bool):
@@ -113,7 +117,7 @@ class Result:
         """Store the accumulators, in the last part of a reduction after the epilogue."""
 
         def pause() -> Registers:
-            window = Window.of(self.destination, tile)
+            window = self._window(tile)
             for value, (row, chunk) in zip(registers, tile.cells(), strict=True):
                 window.store(value, row, chunk)
             return []
@@ -127,15 +131,44 @@ class Result:
         else:
             emit.branch(last, finish, pause)
 
+    @property
+    def stored(self) -> Grid:
+        """Where the result goes."""
+        assert self.destination is not None, "asked of results that are stored"
+        return self.destination
+
+    def _window(self, tile: Tile) -> Window:
+        return Window.of(self.stored, tile)
+
     def _finish(self, tile: Tile, registers: Registers) -> None:
-        destination = Window.of(self.destination, tile)
+        destination = self._window(tile)
+        for value, (row, chunk) in zip(self.values(tile, registers), tile.cells(), strict=True):
+            destination.store(value, row, chunk)
+
+    def values(self, tile: Tile, registers: Registers) -> Iterator[ir.Value]:
+        """The values of a tile after the epilogue, cell by cell: each is to be used before the next is asked for."""
         windows = {value: Window.of(grid, tile) for value, grid in self.sides.items()}
         for register, (row, chunk) in zip(registers, tile.cells(), strict=True):
             values: dict[ir.Value, ir.Value] = {self.kernel.root.operation.results[0]: register}
             for op in self.kernel.epilogue:
-                operands = [_operand(v, values, windows, row, chunk) for v in op.operation.operands]
-                values[op.operation.results[0]] = _expression(op)(*operands)
-            destination.store(values[self.kernel.result], row, chunk)
+                first, *others = [_operand(v, values, windows, row, chunk) for v in op.operation.operands]
+                inverse = _inverse(op)
+                result = op.operation.results[0]
+                if inverse is not None:
+                    values[result] = arith.mulf(first, constant(inverse, chunk.kind))
+                else:
+                    values[result] = _expression(op)(first, *others)
+            yield values[self.kernel.computed]
+
+
+def _destination(kernel: Contraction, places: Places) -> View:
+    """The result as the loops see it: what is transposed at the end is stored so."""
+    view = places[kernel.result]
+    if kernel.turn is None:
+        return view
+    permutation = list(kernel.turn.permutation)
+    strides = tuple(view.strides[permutation.index(axis)] for axis in range(len(permutation)))
+    return replace(view, shape=tuple(kernel.out.shape), strides=strides)
 
 
 def _innermost(strides: Sequence[int]) -> int:
@@ -177,10 +210,24 @@ def _operand(
         return windows[value].load(row, chunk)
     splat = splat_operand(value)
     assert splat is not None, "read_contraction lets nothing else in"
+    if splat.type.element == "i1":
+        flags = ir.VectorType.get([chunk.lanes], ir.IntegerType.get_signless(1))
+        return constant(int(bool(splat.splat)), flags)
     return splat.scalar(chunk.kind)
+
+
+def _inverse(op: Operation) -> float | None:
+    """What to multiply by in place of dividing by a constant, which takes five times as long and is rounded once less;
+    None for other ops, and constants whose inverse is no normal number."""
+    divisor = splat_operand(op.rhs) if isinstance(op, ai.DivOp) else None
+    if divisor is None or divisor.splat is None or not _SMALLEST < abs(divisor.splat) < 1 / _SMALLEST:
+        return None
+    return 1 / divisor.splat
 
 
 def _expression(op: Operation):
     if isinstance(op, ai.CastOp):
         return lambda x: x  # f32 in registers, rounded where it is stored
+    if isinstance(op, ai.SelectOp):
+        return arith.select
     return UNARY[type(op)] if type(op) in UNARY else BINARY[type(op)][0]

@@ -38,8 +38,7 @@ def _matches(kernel: Contraction) -> bool:
         return False
     values = [*root.operation.operands, kernel.result]
     is_plain = (
-        not kernel.loads
-        and kernel.insertion is None
+        not (kernel.loads or kernel.scores or kernel.turn or kernel.insertion)
         and root.pack is None
         and {type_of(v).element for v in values} == {ACCUMULATOR}
     )
@@ -81,9 +80,9 @@ class _Emitter:
         first = emit.mul(part, rows)
         count = emit.minimum(rows, emit.add(product.m, emit.mul(first, -1))) if product.m % rows else rows
         places = [
-            _address(self.lhs, emit.add(emit.dot(batch, product.lhs_strides), emit.mul(first, product.k))),
-            _address(self.rhs, emit.dot(batch, product.rhs_strides)),
-            _address(self.out, emit.dot([*batch, first], self.result.destination.strides[:-1])),
+            _address(self.lhs, emit.add(emit.dot(batch, product.lhs.lead), emit.mul(first, product.lhs.row))),
+            _address(self.rhs, emit.dot(batch, product.rhs.lead)),
+            _address(self.out, emit.dot([*batch, first], self.result.stored.strides[:-1])),
         ]
         sizes = [count, product.n, product.k, int(self.columns_first)]
         func.CallOp([], self.callee, [*places, *map(emit.index, sizes)])
@@ -135,7 +134,7 @@ def _declare(callee: str, library: str) -> None:
 def _emit(name: str, kernel: Contraction, parameters: Parameters, places: Places) -> None:
     product, callee = read_product(kernel), f"aiopt_{name}_sgemm"
     _declare(callee, name)
-    lhs, rhs, out = (places[value] for value in (product.lhs, product.rhs, kernel.result))
+    lhs, rhs, out = (places[value] for value in (product.lhs.value, product.rhs.value, kernel.result))
     result = Result.of(kernel, places, product.bias, product.axes)
     columns_first = isinstance(kernel.root, ai.ConvOp) and kernel.root.layout is not None
     emitter = _Emitter(product, parameters, result, callee, lhs, rhs, out, columns_first)

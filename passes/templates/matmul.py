@@ -7,7 +7,7 @@ which are read an element at a time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd, prod
 
 from mlir import ir
@@ -15,6 +15,7 @@ from mlir import ir
 from aiopt.dialects import ai
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
+from aiopt.passes.templates.access import Access
 from aiopt.passes.templates.base import Facts, Parameters, Template
 from aiopt.passes.templates.blocking import (
     Block,
@@ -30,9 +31,10 @@ from aiopt.passes.templates.epilogue import Axes, Result, Tile, each_axis, folds
 from aiopt.passes.templates.kernel import Contraction, is_pointwise
 from aiopt.passes.templates.pairs import sums_pairs
 from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
+from aiopt.passes.templates.turn import Lines, turn_columns
 from aiopt.passes.templates.view import Places, View
 from aiopt.support.errors import CompileError
-from aiopt.support.types import TensorType, item_bytes
+from aiopt.support.types import item_bytes
 
 _TASKS_PER_CORE = 4
 # The part of the L2 cache for a panel. Were it small enough for L1, sums would pass through memory more often: slower.
@@ -41,20 +43,29 @@ _PANEL_PART = 8
 _STRIDED_STEPS = 128
 # So much longer the last core may take than the others: task sizes are not equal to the last row anyway.
 _IDLE = 0.02
+_MANY_ROWS = 2  # tiles of rows from which on a panel stays in the L2 cache for the next
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """An operand as the loops read it, and its strides (0: broadcast)."""
+
+    value: ir.Value
+    lead: list[int]
+    row: int
+    column: int
 
 
 @dataclass(frozen=True)
 class Product:
-    """[*batch, m, k] x [*batch, k, n] with the strides of both operands along the batch axes (0: broadcast)."""
+    """[*batch, m, k] x [*batch, k, n]."""
 
     batch: tuple[int, ...]
     m: int
     k: int
     n: int
-    lhs: ir.Value
-    rhs: ir.Value
-    lhs_strides: list[int]
-    rhs_strides: list[int]
+    lhs: Matrix
+    rhs: Matrix
     bias: ir.Value | None
     axes: Axes  # of the kernel's result
     line: int = 0  # pixels of a row of the images whose bands are computed
@@ -84,7 +95,7 @@ def conv_axes(rank: int, root: ai.ConvOp) -> Axes:
 
 def _matches(kernel: Contraction) -> bool:
     root = kernel.root
-    if kernel.out.size == 0:
+    if kernel.out.size == 0 or kernel.scores is not None:
         return False
     return type_of(root.lhs).shape[-1] > 0 if isinstance(root, ai.MatMulOp) else covers_pointwise(kernel)
 
@@ -93,45 +104,41 @@ def read_product(kernel: Contraction) -> Product:
     """The product that a kernel which this template covers is."""
     root, out = kernel.weighted, kernel.out
     if isinstance(root, ai.ConvOp):
-        return _read_conv(root, out, kernel.rows)
+        return _read_conv(kernel, root)
     *lead, m, n = out.shape
-    lhs, rhs = type_of(root.lhs), type_of(root.rhs)
+    lhs, rhs = kernel.access(root.lhs), kernel.access(root.rhs)
     trailing = 2 if root.pack is None else 3  # axes of a packed rhs: blocks, k, columns of a block
     rows: Axes = [range(out.rank - 1), [out.rank - 1]]
-    if prod(rhs.shape[:-trailing]) == 1 and list(lhs.shape[:-2]) == lead and folds(kernel, rows):
-        return Product((), prod(lead) * m, lhs.shape[-1], n, root.lhs, root.rhs, [], [], None, rows)
-    return Product(
-        tuple(lead),
-        m,
-        lhs.shape[-1],
-        n,
-        root.lhs,
-        root.rhs,
-        _batch_strides(lhs.shape, 2, len(lead)),
-        _batch_strides(rhs.shape, trailing, len(lead)),
-        None,
-        each_axis(out.rank),
-    )
+    row = lhs.joined(0, out.rank - 1) if list(lhs.shape[:-2]) == lead else None
+    if prod(rhs.shape[:-trailing]) == 1 and row is not None and kernel.turn is None and folds(kernel, rows):
+        batch, count, axes = (), prod(lead) * m, rows
+    else:
+        batch, count, axes, row = tuple(lead), m, each_axis(out.rank), lhs.strides[-2]
+    left = Matrix(root.lhs, _batch_strides(lhs, 2, len(batch)), row, lhs.strides[-1])
+    right = Matrix(root.rhs, _batch_strides(rhs, trailing, len(batch)), *rhs.strides[-2:])
+    return Product(batch, count, lhs.shape[-1], n, left, right, None, axes)
 
 
-def _read_conv(root: ai.ConvOp, out: TensorType, rows: int | None) -> Product:
-    axes, image = conv_axes(out.rank, root), type_of(root.input)
+def _read_conv(kernel: Contraction, root: ai.ConvOp) -> Product:
+    out, image = kernel.out, kernel.access(root.input)
+    axes = conv_axes(out.rank, root)
     if root.layout is not None:
         line, channels = prod(out.shape[2:-1]), image.shape[-1]
-        pixels = prod(out.shape[:-1]) if rows is None else rows * line
-        return Product((), pixels, channels, out.shape[-1], root.input, root.weight, [], [], root.bias, axes, line)
+        pixels = prod(out.shape[:-1]) if kernel.rows is None else kernel.rows * line
+        lhs = Matrix(root.input, [], image.strides[-2], 1)  # pixels lie further apart in a slice of channels
+        rhs = Matrix(root.weight, [], out.shape[-1], 1)
+        return Product((), pixels, channels, out.shape[-1], lhs, rhs, root.bias, axes, line)
     images, channels = image.shape[:2]
     pixels, filters = prod(out.shape[2:]), out.shape[1]
-    strides = [0], [channels * pixels]
-    return Product((images,), filters, channels, pixels, root.weight, root.input, *strides, root.bias, axes)
+    lhs, rhs = Matrix(root.weight, [0], channels, 1), Matrix(root.input, [channels * pixels], pixels, 1)
+    return Product((images,), filters, channels, pixels, lhs, rhs, root.bias, axes)
 
 
-def _batch_strides(shape: Sequence[int], trailing: int, rank: int) -> list[int]:
-    """Strides along the result's batch axes, 0 where the operand has one matrix for all."""
-    lead = shape[:-trailing]
-    strides = emit.row_major(shape)[: len(lead)]
-    own = [0 if size == 1 else stride for size, stride in zip(lead, strides, strict=True)]
-    return [0] * (rank - len(own)) + own
+def _batch_strides(access: Access, trailing: int, rank: int) -> list[int]:
+    """Strides along the last `rank` batch axes of the result, 0 where the operand has one matrix for all."""
+    lead = len(access.shape) - trailing
+    own = [0 if access.shape[axis] == 1 else access.strides[axis] for axis in range(lead)]
+    return ([0] * rank + own)[len(own) :] if len(own) <= rank else []
 
 
 def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
@@ -140,14 +147,14 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     vectors = None if given is None else given // lanes
     block = choose_block(lambda rows: split(product.m, rows), product.n, facts.registers, lanes, vectors)
     mr, nr = block.rows, block.vectors * lanes
-    reused = product.m > 2 * mr
+    reused = product.m > _MANY_ROWS * mr
     limit = product.k
     if reused and not kernel.has_low_result:
         limit = facts.l2_bytes // _PANEL_PART // (4 * nr)
-        limit = limit if kernel.packable else min(limit, _STRIDED_STEPS)
+        limit = limit if kernel.packable or product.rhs.column != 1 else min(limit, _STRIDED_STEPS)
     kc = -(-product.k // -(-product.k // max(limit, 1)))
     kc = min(kc + kc % 2, product.k)
-    item = item_bytes(type_of(product.rhs).element)
+    item = item_bytes(type_of(kernel.source(product.rhs.value)).element)
     tiles, panels = -(-product.m // mr), -(-product.n // nr)
     tiles = min(tiles, max(1, facts.l2_bytes // 2 // (4 * kc * mr)))
     tasks = _TASKS_PER_CORE * facts.cores // prod(product.batch)
@@ -160,7 +167,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     return {
         "lanes": lanes,
         "fma": int(facts.fma),
-        "dot": int(sums_pairs(kernel, facts, lanes)),
+        "dot": int(product.lhs.column == 1 and sums_pairs(kernel, facts, lanes)),
         "mr": mr,
         "nr": nr,
         "kc": kc,
@@ -223,14 +230,18 @@ class _Emitter:
     rhs: View
     packed: bool
     first: Index  # row of the result
+    turned: bool  # the columns of the right operand are vectors in memory, not its rows
+    panel: ir.Value | None = None  # those of a task, turned
 
     def task(self, *indices: ir.Value) -> None:
         """A part of the result, `tiles` by `panels`: all of its sums, a part of the reduction after the other."""
         *batch, across, down = indices
         product, kc = self.product, self.numbers["kc"]
+        panel = emit.scratch(min(kc, product.k) * self.numbers["nr"]) if self.turned else None
+        emitter = replace(self, panel=panel)
 
         def part(start: Index, _: list[ir.Value]) -> list[ir.Value]:
-            self._panels(tuple(batch), across, down, start)
+            emitter._panels(tuple(batch), across, down, start)
             return []
 
         emit.for_loop(0, product.k, kc, [], part)
@@ -254,12 +265,13 @@ class _Emitter:
         tiles, parts = self.numbers["tiles"], split(self.product.m, self.numbers["mr"])
         groups = -(-sum(times for _, times in parts) // tiles)
         chunks = emit.chunks(width, self.numbers["lanes"], single=bool(self.numbers["dot"]))
+        columns = self._columns(batch, column, width, start)
         first: Index = 0 if groups == 1 else emit.mul(down, tiles)
         tile = row = 0  # where a part starts
         for size, times in parts:
 
             def one(position: Index, _: list[ir.Value], size: int = size) -> list[ir.Value]:
-                self._tile(Tile(batch, emit.add(position, self.first), column, size, chunks), start)
+                self._tile(Tile(batch, emit.add(position, self.first), column, size, chunks), columns, start)
                 return []
 
             lower: Index = emit.maximum(first, tile) if tile else first
@@ -268,28 +280,34 @@ class _Emitter:
             emit.for_loop(lower, upper, size, [], one)
             tile, row = tile + times, row + size * times
 
-    def _tile(self, tile: Tile, start: Index) -> None:
-        product, nr, kc = self.product, self.numbers["nr"], self.numbers["kc"]
-        steps = emit.minimum(kc, emit.add(product.k, emit.mul(start, -1))) if product.k % kc else kc
+    def _columns(self, batch: tuple[Index, ...], column: Index, width: int, start: Index) -> Columns:
+        """A panel of the right operand; where its rows are no vectors in memory, they are made here."""
+        rhs, k, nr, lanes = self.product.rhs, self.product.k, self.numbers["nr"], self.numbers["lanes"]
+        first = emit.add(self.rhs.base, emit.dot(batch, rhs.lead))
+        if self.packed:
+            place = emit.add(first, emit.add(emit.mul(column, k), emit.mul(start, nr)))
+            return Columns(self.rhs.buffer, place, nr, True, self._ahead(place), nr)
+        place = emit.add(first, emit.add(emit.mul(column, rhs.column), emit.mul(start, rhs.row)))
+        if self.panel is None:
+            return Columns(self.rhs.buffer, place, rhs.row, False)
+        lines = Lines(self.rhs.buffer, place, rhs.column, width)
+        turn_columns(lines, self._steps(start), self.panel, 0, nr, lanes)
+        return Columns(self.panel, 0, nr, True)
+
+    def _steps(self, start: Index) -> Index:
+        """How long the part of the reduction is that begins at `start`."""
+        k, kc = self.product.k, self.numbers["kc"]
+        return min(kc, k) if k % kc == 0 or kc >= k else emit.minimum(kc, emit.add(k, emit.mul(start, -1)))
+
+    def _tile(self, tile: Tile, columns: Columns, start: Index) -> None:
+        product, kc, lhs = self.product, self.numbers["kc"], self.product.lhs
         whole = kc >= product.k
-        line = self.lhs.strides[-2] if product.line else product.k  # pixels lie further apart in a slice of channels
-        at = emit.add(emit.dot(tile.lead, product.lhs_strides), emit.add(emit.mul(tile.row, line), start))
-        rows = Rows(self.lhs.buffer, emit.add(self.lhs.base, at), [row * line for row in range(tile.rows)])
-        stride = nr if self.packed else product.n
-        column = emit.mul(tile.column, product.k if self.packed else 1)
-        place = emit.add(emit.dot(tile.lead, product.rhs_strides), emit.add(column, emit.mul(start, stride)))
-        place = emit.add(self.rhs.base, place)
-        columns = Columns(self.rhs.buffer, place, stride, self.packed, self._ahead(place), nr)
+        at = emit.add(self.lhs.base, emit.add(emit.dot(tile.lead, lhs.lead), emit.mul(tile.row, lhs.row)))
+        at = emit.add(at, emit.mul(start, lhs.column))
+        rows = Rows(self.lhs.buffer, at, [row * lhs.row for row in range(tile.rows)], lhs.column)
         sums = self.result.begin(tile, True if whole else emit.equal(start, 0))
-        sums = reduce_products(
-            tile,
-            range(tile.rows),
-            sums,
-            product.k if whole else steps,
-            rows,
-            columns,
-            Arithmetic.of(self.numbers),
-        )
+        arithmetic = Arithmetic.of(self.numbers)
+        sums = reduce_products(tile, range(tile.rows), sums, self._steps(start), rows, columns, arithmetic)
         self.result.end(tile, sums, True if whole else emit.equal(start, product.k - _rest(product.k, kc)))
 
     def _ahead(self, place: Index) -> Index | None:
@@ -297,7 +315,7 @@ class _Emitter:
         if not self.numbers["ahead"] or not self.packed:
             return None
         panel = self.product.k * self.numbers["nr"]
-        return emit.minimum(emit.add(place, panel), self.rhs.type.shape[0] - panel)  # pyright: ignore[reportAttributeAccessIssue]
+        return emit.minimum(emit.add(place, panel), self.rhs.buffer.type.shape[0] - panel)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _rest(total: int, part: int) -> int:
@@ -313,8 +331,9 @@ def _emit(kernel: Contraction, parameters: Parameters, places: Places) -> None:
         )
     result = Result.of(kernel, places, product.bias, product.axes)
     first = emit.mul(places.first, product.line)
-    lhs, rhs = places[product.lhs], places[product.rhs]
-    emitter = _Emitter(product, parameters, result, lhs, rhs, kernel.pack is not None, first)
+    lhs, rhs = places[product.lhs.value], places[product.rhs.value]
+    turned = kernel.pack is None and product.rhs.column != 1 and product.n > 1
+    emitter = _Emitter(product, parameters, result, lhs, rhs, kernel.pack is not None, first, turned)
     columns, rows = parameters["panels"] * parameters["nr"], parameters["tiles"] * parameters["mr"]
     trips = [-(-product.n // columns), -(-product.m // rows)]
     emit.forall([*product.batch, *trips], emitter.task)

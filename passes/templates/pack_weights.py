@@ -17,7 +17,8 @@ from aiopt.passes.base import Pass, functions
 from aiopt.passes.rewrite import constant_value, erase_dead, make_constant
 from aiopt.passes.spec.base import Level
 from aiopt.passes.templates.base import TEMPLATE_ROUTE, Parameters
-from aiopt.passes.templates.kernel import read_stages, weight_of
+from aiopt.passes.templates.kernel import weight_of
+from aiopt.passes.templates.read_kernel import read_stages
 from aiopt.passes.templates.registry import read_choice
 from aiopt.passes.templates.select_route import calls, known_arguments
 from aiopt.passes.unit import Unit

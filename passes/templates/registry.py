@@ -20,13 +20,14 @@ from aiopt.passes.templates.base import (
     Parameters,
     Template,
 )
-from aiopt.passes.templates.kernel import Contraction, read_contraction
+from aiopt.passes.templates.kernel import Contraction
+from aiopt.passes.templates.read_kernel import read_contraction
 from aiopt.support.errors import CompileError
 
 ROUTE, CHOICE, STAGES = "ai.route", "ai.template", "ai.stages"  # attributes of a kernel function
 BANDS = "bands"  # instead of a template, where a kernel has several stages
 _BAND_NUMBERS = ("rows", "tasks")
-_SWITCHES = frozenset({"fma", "dot", "order", "ahead"})  # parameters that may be 0
+_SWITCHES = frozenset({"fma", "dot", "order", "copy", "ahead"})  # parameters that may be 0
 
 
 @cache

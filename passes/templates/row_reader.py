@@ -16,7 +16,8 @@ from aiopt.passes.lower.linalg.elementwise import BINARY, UNARY
 from aiopt.passes.lower.linalg.rules import splat_operand
 from aiopt.passes.lower.math.builder import FloatBuilder
 from aiopt.passes.lower.math.exp import exp_up_to_one
-from aiopt.passes.templates.kernel import ACCUMULATOR, ELEMENTS, computes_on_registers
+from aiopt.passes.templates.access import FLOAT_ELEMENTS
+from aiopt.passes.templates.kernel import ACCUMULATOR, computes_on_registers
 from aiopt.passes.templates.row_program import Extent, Fold, Program, Step
 
 # Instructions of an element, about; of others one.
@@ -61,7 +62,7 @@ def read_rows(function: func.FuncOp, known: frozenset[int]) -> RowKernel | None:
     values = [value for op in ops for value in (*op.operands, *op.results)]
     if not ops or len(end.operands) != 1 or not all(isinstance(op, Operation) for op in ops):
         return None
-    if not all(type_of(value).element in ELEMENTS and type_of(value).size for value in values):
+    if not all(type_of(value).element in FLOAT_ELEMENTS and type_of(value).size for value in values):
         return None
     rows = _rows_of(ops)
     if rows is None or any(type_of(op.results[0]).element != ACCUMULATOR for op in ops[:-1]):  # rounded in the middle

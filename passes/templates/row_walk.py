@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from mlir import ir
 
 from aiopt.passes.templates import emit
+from aiopt.passes.templates.access import row_major
 from aiopt.passes.templates.emit import Chunk, Index
 from aiopt.passes.templates.row_reader import RowKernel
 
@@ -45,7 +46,7 @@ class Walk:
     @staticmethod
     def of(buffer: ir.Value, shape: Sequence[int], kernel: RowKernel) -> Walk:
         """A buffer whose contents broadcast to the kernel's rows."""
-        strides = emit.row_major(shape)
+        strides = row_major(shape)
 
         def stride(axes: Sequence[int]) -> int:
             return strides[axes[-1]] if axes and shape[axes[-1]] != 1 else 0

@@ -12,7 +12,7 @@ from aiopt.passes.base import Pass, functions
 from aiopt.passes.rewrite import constant_value
 from aiopt.passes.spec.base import Level
 from aiopt.passes.templates.base import LIBRARY_ROUTE, Facts, Parameters
-from aiopt.passes.templates.kernel import read_stages
+from aiopt.passes.templates.read_kernel import read_stages
 from aiopt.passes.templates.registry import choose, registered, write_choice
 from aiopt.passes.templates.stages import choose_stages
 from aiopt.passes.unit import Unit

@@ -16,6 +16,7 @@ from aiopt.dialects import ai
 from aiopt.dialects.ext import type_of
 from aiopt.passes.lower.linalg.builder import element_type
 from aiopt.passes.templates import emit
+from aiopt.passes.templates.access import row_major
 from aiopt.passes.templates.bands import Layer, Part, Read, cut, heights
 from aiopt.passes.templates.base import Facts, Parameters, Template
 from aiopt.passes.templates.emit import Index
@@ -165,7 +166,7 @@ def _allocate(stage: Contraction) -> ir.Value:
 def _in_band(buffer: ir.Value, stage: Contraction, first: Index) -> View:
     """A stage's result as if all rows were there."""
     shape = (1, *type_of(stage.result).shape[1:])
-    strides = emit.row_major(shape)
+    strides = row_major(shape)
     return View(buffer, shape, tuple(strides), emit.mul(first, -strides[1]))
 
 

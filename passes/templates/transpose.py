@@ -17,6 +17,7 @@ from aiopt.dialects import ai
 from aiopt.dialects.ext import Operation, type_of
 from aiopt.passes.permutation import permutation_of
 from aiopt.passes.templates import emit
+from aiopt.passes.templates.access import row_major
 from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.shuffles import gather, transposed
@@ -64,7 +65,7 @@ def read_movement(function: func.FuncOp, known: frozenset[int]) -> Movement | No
     kind = type_of(operand)
     if kind.element not in _ELEMENTS or kind.size < 2 or not isinstance(operand, ir.BlockArgument):
         return None
-    strides, order = emit.row_major(kind.shape), [axis for axis in permutation_of(op) if kind.shape[axis] != 1]
+    strides, order = row_major(kind.shape), [axis for axis in permutation_of(op) if kind.shape[axis] != 1]
     groups: list[list[int]] = []
     for axis in order:
         kept = [other for other in range(kind.rank) if kind.shape[other] != 1]
@@ -73,7 +74,7 @@ def read_movement(function: func.FuncOp, known: frozenset[int]) -> Movement | No
         else:
             groups.append([axis])
     sizes = [prod(kind.shape[axis] for axis in group) for group in groups]
-    targets = emit.row_major(sizes)
+    targets = row_major(sizes)
     axes = [Axis(n, strides[g[-1]], target) for n, g, target in zip(sizes, groups, targets, strict=True)]
     return Movement(operand, result, tuple(axes)) if len(axes) > 1 else None
 

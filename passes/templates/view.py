@@ -7,13 +7,9 @@ from dataclasses import dataclass, replace
 
 from mlir import ir
 
-from aiopt.dialects import ai
-from aiopt.dialects.ext import type_of
-from aiopt.passes.permutation import permutation_of
 from aiopt.passes.templates import emit
+from aiopt.passes.templates.access import Access, row_major
 from aiopt.passes.templates.emit import Index
-
-Movement = ai.RelayoutOp | ai.SliceOp | ai.CastOp
 
 
 @dataclass(frozen=True)
@@ -28,22 +24,15 @@ class View:
     @staticmethod
     def dense(buffer: ir.Value, shape: Sequence[int]) -> View:
         """All of a row-major buffer."""
-        return View(emit.flat(buffer), tuple(shape), tuple(emit.row_major(shape)))
+        return View(emit.flat(buffer), tuple(shape), row_major(shape))
 
     def shifted(self, distance: Index) -> View:
         """The same some elements further on."""
         return replace(self, base=emit.add(self.base, distance))
 
-    def loaded(self, op: Movement) -> View:
-        """What the op makes of it, element by element: in another order, or a part."""
-        if isinstance(op, ai.CastOp):
-            return self
-        shape = type_of(op.out).shape
-        if isinstance(op, ai.RelayoutOp):
-            return replace(self, shape=shape, strides=tuple(self.strides[axis] for axis in permutation_of(op)))
-        steps = tuple(stride * step for stride, step in zip(self.strides, op.steps, strict=True))
-        part = replace(self, shape=shape, strides=steps)
-        return part.shifted(emit.dot(list(op.starts), self.strides))
+    def seen(self, access: Access) -> View:
+        """What is made of it, a whole row-major buffer, as it is read."""
+        return replace(self, shape=access.shape, strides=access.strides).shifted(access.offset)
 
     def part(self, shape: Sequence[int], axis: int, offset: int) -> View:
         """The part of this shape that begins `offset` elements along an axis."""
@@ -59,3 +48,6 @@ class Places:
 
     def __getitem__(self, value: ir.Value) -> View:
         return self.views[value]
+
+    def __contains__(self, value: ir.Value) -> bool:
+        return value in self.views

@@ -13,7 +13,7 @@ from aiopt.passes.templates.base import Parameters
 from aiopt.passes.templates.emit import Chunk, Index
 from aiopt.passes.templates.tile_transform import Load, Transform
 from aiopt.passes.templates.view import View
-from aiopt.passes.templates.winograd_tiles import Matrices, Tiles, allocate, each_vector
+from aiopt.passes.templates.winograd_tiles import Matrices, Tiles, each_vector
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class InputSide:
     @staticmethod
     def allocate(tiles: Tiles, numbers: Parameters, source: View) -> InputSide:
         lanes = numbers["lanes"]
-        transform = Transform(tiles.size, allocate(tiles.extent**2 * lanes), lanes, bool(numbers["fma"]))
+        transform = Transform(tiles.size, emit.scratch(tiles.extent**2 * lanes), lanes, bool(numbers["fma"]))
         return InputSide(tiles, numbers, source, transform)
 
     def emit(self, inputs: Matrices, chunk: Index, start: Index, first: Index, last: Index) -> None:

@@ -13,7 +13,7 @@ from aiopt.passes.templates.emit import Chunk, Index
 from aiopt.passes.templates.epilogue import Result, Tile
 from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
 from aiopt.passes.templates.tile_transform import Transform
-from aiopt.passes.templates.winograd_tiles import Matrices, Tiles, allocate, each_position, each_vector
+from aiopt.passes.templates.winograd_tiles import Matrices, Tiles, each_position, each_vector
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class OutputSide:
     def allocate(tiles: Tiles, numbers: Parameters, result: Result, weight: ir.Value) -> OutputSide:
         lanes, nr = numbers["lanes"], numbers["nr"]
         products = Matrices.allocate(tiles.extent**2, rows_of_chunk(numbers), nr)
-        pixels, half = allocate(tiles.size**2 * nr), allocate(tiles.size * tiles.extent * lanes)
+        pixels, half = emit.scratch(tiles.size**2 * nr), emit.scratch(tiles.size * tiles.extent * lanes)
         transform = Transform(tiles.size, half, lanes, bool(numbers["fma"]))
         return OutputSide(tiles, numbers, result, weight, products, pixels, transform)
 

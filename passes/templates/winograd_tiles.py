@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from mlir import ir
-from mlir.dialects import arith, memref
+from mlir.dialects import arith
 
 from aiopt.dialects.ai.winograd import TAPS
 from aiopt.passes.templates import emit
@@ -72,15 +72,10 @@ class Matrices:
         step = (
             lines + 1 - lines % 2
         ) * emit.LINE  # an odd number of lines: what is next to each other shares no cache set
-        return Matrices(allocate(count * step), columns, step)
+        return Matrices(emit.scratch(count * step), columns, step)
 
     def at(self, matrix: Index, row: Index) -> Index:
         return emit.add(emit.mul(matrix, self.step), emit.mul(row, self.columns))
-
-
-def allocate(elements: int) -> ir.Value:
-    """A flat buffer of a task."""
-    return memref.AllocOp(ir.MemRefType.get([elements], ir.F32Type.get()), [], []).result
 
 
 def each_vector(channels: int, lanes: int, body: Callable[[Index, Chunk], None]) -> None:

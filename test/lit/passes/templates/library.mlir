@@ -15,7 +15,7 @@
 // The weight stays as it is. A softmax is no product.
 // ROUTE: call @dense(%{{.*}}, %{{.*}}) {{.*}}tensor<16x16xf32>
 // ROUTE: @dense({{.*}} ai.route = "library", ai.template = {lanes = 8 : i64, name = "openblas", nr = 16 : i64, rows = 8 : i64}
-// ROUTE: @softmax({{.*}} ai.route = "structured"
+// ROUTE: @softmax({{.*}} ai.route = "template"
 
 // CALL: func.func private @aiopt_onednn_sgemm(index, index, index, index, index, index, index) attributes {ai.library = "onednn"}
 // CALL: func.func private @dense(

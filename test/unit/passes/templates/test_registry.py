@@ -34,11 +34,17 @@ def _conv(template: str, group: int, kernel: int, stride: int) -> Kernel:
     return Kernel(template, build, [_normal(1, 9, 13, 20)], [_normal(20, 20 // group, kernel, kernel)])
 
 
+def _attention(q: ir.Value, k: ir.Value, v: ir.Value) -> ir.Value:
+    scores = ai.MatMulOp(q, ai.TransposeOp(k, permutation=[0, 2, 1]).out).out
+    return ai.MatMulOp(ai.SoftmaxOp(scores).out, v).out
+
+
 def _pool(x: ir.Value) -> ir.Value:
     return ai.MaxPoolOp(x, kernel=[3, 3], strides=[2, 2], pads=[1] * 4, layout="channels_last").out
 
 
 _KERNELS = {
+    "attention": Kernel("attention", _attention, [_normal(2, 19, 12), _normal(2, 77, 12), _normal(2, 77, 21)]),
     "matmul": Kernel("matmul", lambda a, b: ai.MatMulOp(a, b).out, [_normal(23, 70)], [_normal(70, 45)]),
     "conv": _conv("conv", 1, 3, 1),
     "depthwise": _conv("depthwise", 20, 3, 2),

@@ -103,7 +103,7 @@ def test_nan_goes_through() -> None:
 def test_what_is_not_f32_and_what_is_no_product_stays() -> None:
     graph = _model([node("Softmax", ["x"], ["y"])], {}, [4, 8])
     net = aiopt.compile(graph, cpu_library="openblas", cache=False)
-    assert {entry["route"] for entry in net.report()["kernels"]} == {"structured"}
+    assert "library" not in {entry["route"] for entry in net.report()["kernels"]}
     assert "library" not in net.features
 
 
