@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import onnx
+import onnx.checker
 import onnx.shape_inference
 from onnx import helper
 
@@ -276,7 +277,8 @@ def _inferred(proto: onnx.ModelProto, types: Mapping[str, TensorType]) -> dict[s
             value.CopyFrom(helper.make_tensor_value_info(value.name, element, types[value.name].shape))
     try:
         graph = onnx.shape_inference.infer_shapes(fixed, data_prop=True).graph
-    except (onnx.shape_inference.InferenceError, ValueError, RuntimeError):  # it knows less than the importer
+    except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError, ValueError, RuntimeError):
+        # it knows less than the importer
         return {}
     values = [value for value in (*graph.value_info, *graph.output) if _has_kind(value.type)]
     found: dict[str, TensorType | None] = dict.fromkeys(foreign_names(values))
@@ -304,7 +306,8 @@ def _declared(value: onnx.ValueInfoProto) -> TensorType | None:
 def _attributes(node: onnx.NodeProto) -> Iterable[tuple[str, Any]]:
     """Numbers and texts as they are, of all else the kind."""
     for attribute in node.attribute:
-        value: Any = helper.get_attribute_value(attribute) if attribute.type in _SHOWN else None
+        is_shown = attribute.type in _SHOWN and not attribute.ref_attr_name
+        value: Any = helper.get_attribute_value(attribute) if is_shown else None
         if isinstance(value, Sequence) and not isinstance(value, (bytes, str)):
             yield attribute.name, [_text(item) for item in value]
         elif value is not None:

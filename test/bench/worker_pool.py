@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from typing import Any, TypeVar
 
+TOO_LONG = "took too long"
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -84,7 +85,7 @@ def _finished(pool: dict[Connection, _Worker]) -> Iterator[tuple[_Worker, Any]]:
             yield worker, _death(worker.process.exitcode or 0)
     for worker in [worker for worker in pool.values() if worker.deadline <= time.monotonic()]:
         if worker.pipe not in ready:
-            yield worker, "took too long"
+            yield worker, TOO_LONG
 
 
 def _death(status: int) -> str:

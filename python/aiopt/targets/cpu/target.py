@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from aiopt.dialects import ext
 from aiopt.passes.lower.plan_memory import pack_weights
@@ -47,14 +47,14 @@ class CpuTarget(Target, Device):
     def _record(self) -> TargetRecord:
         return cpu_record(self._machine)  # asked late: to look at this machine loads LLVM
 
-    def on(self, machine: str) -> CpuTarget:
+    def on(self, machine: str) -> Self:
         cpu_record(machine)
-        return CpuTarget(machine, self._options)
+        return type(self)(machine, self._options)
 
-    def with_options(self, options: CodeOptions) -> CpuTarget:
+    def with_options(self, options: CodeOptions) -> Self:
         if options.cpu_library != NO_LIBRARY:
             open_library(options.cpu_library)  # the net will be loaded here
-        return CpuTarget(self._machine, options)
+        return type(self)(self._machine, options)
 
     def stages(self, amp: str = "none", fusion: str = AUTO) -> list[Stage]:
         return [
