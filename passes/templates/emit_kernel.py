@@ -53,6 +53,8 @@ def _views(stages: list[Contraction], buffers: Buffers) -> Mapping[ir.Value, Vie
     last = stages[-1]
     if last.insertion is not None:
         insertion, shape = last.insertion, type_of(last.result).shape
+        _, *into = insertion.operation.operands
+        views |= {value: views[insertion.out] for value in into if isinstance(value, ir.BlockArgument)}
         views[last.result] = views[insertion.out].part(shape, insertion.axis.value, insertion.start.value)
     for kernel in (*stages, *(stage.scores for stage in stages if stage.scores is not None)):
         views |= {value: views[access.argument].seen(access) for value, access in kernel.loads.items()}
