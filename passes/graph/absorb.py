@@ -7,7 +7,7 @@ done to them, and their softmax.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from mlir import ir
@@ -68,8 +68,8 @@ class _Search:
                 members.append(op)
                 inside.add(_result(op))
         members += [softmax, *(op for op in casts if isinstance(op, ext.Operation))]
-        inside = {op.operation for op in (*members, product)}
-        closed = all(user.operation in inside for op in members for user in users(op.operation.results[0]))
+        inside = {_result(op) for op in (*members, product)}
+        closed = all(_is_among(inside, user) for op in members for user in users(op.operation.results[0]))
         fits = closed and len(members) < max_ops and all(_partition(op) == _partition(product) for op in members)
         heads = ext.type_of(softmax.input).shape[:-2] == ext.type_of(product.out).shape[:-2]
         return members if fits and heads else []
@@ -100,7 +100,7 @@ class _Search:
             return True
         if isinstance(user, ConvOp):
             return number == 0 and self._finds_image(user, op)
-        is_reader = isinstance(user, ext.Operation) and (isinstance(user, MatMulOp) or _result(user) in self.readers)
+        is_reader = isinstance(user, MatMulOp) or _is_among(self.readers, user)
         return is_reader and (_result(user), number) in self.through and _partition(user) == _partition(op)
 
     def _finds_image(self, user: ConvOp, op: ext.Operation) -> bool:
@@ -145,6 +145,11 @@ def _behind(value: ir.Value) -> list[ext.Operation]:
 
 def _result(op: ir.OpView | ir.Operation) -> ir.Value:
     return op.operation.results[0]
+
+
+def _is_among(results: Container[ir.Value], op: ir.OpView) -> bool:
+    """True if the op makes one of these; what returns makes nothing."""
+    return len(op.operation.results) == 1 and _result(op) in results
 
 
 def _rounds(op: ir.OpView | None, by_product: bool) -> bool:

@@ -111,7 +111,7 @@ class _Change:
         """Hand the result to the users that want it in channels_first."""
         form, back = self.plan.forms[old], None
         for use in list(old.uses):
-            step = self.plan.steps.get(use.owner.operation)
+            step = self.plan.step(use.owner)
             fits = step is not None and step.rule.operands.get(use.operand_number) == form
             if step is not None and fits and self.plan.chosen[step.takes]:
                 continue

@@ -19,7 +19,7 @@ from aiopt.passes.graph.absorb import Readers, absorb
 from aiopt.passes.graph.fuse_layers import LayerFusion
 from aiopt.passes.graph.grouping import Kind, Node
 from aiopt.passes.remark import MISSED, PASSED, Remark
-from aiopt.passes.rewrite import PARTITION, constant_value, defining, users
+from aiopt.passes.rewrite import PARTITION, constant_value, users
 from aiopt.passes.spec.base import Level
 from aiopt.passes.templates.base import Facts
 from aiopt.passes.templates.kernel import computes_on_registers, is_root
@@ -139,9 +139,8 @@ def _node(op: ext.Operation, index: dict[ir.Value, int], readers: Readers) -> No
 def _sources(op: ext.Operation, readers: Readers) -> Iterator[ir.Value]:
     """What an op and those it absorbs read from outside."""
     for value in op.operation.operands:
-        owner = defining(value)
-        if isinstance(owner, ext.Operation) and value in readers:
-            yield from _sources(owner, readers)
+        if value in readers:
+            yield from _sources(value.owner.opview, readers)  # pyright: ignore[reportArgumentType]
         else:
             yield value
 

@@ -39,13 +39,17 @@ class Plan:
     """What was found out of a function, and what was chosen."""
 
     forms: dict[ir.Value, Form] = field(default_factory=dict)  # the activations
-    steps: dict[ir.Operation, Step] = field(default_factory=dict)
+    steps: dict[ir.Value, Step] = field(default_factory=dict)  # by result: the hash of an op changes with its operands
     windows: list[ext.Operation] = field(default_factory=list)
     chosen: Sequence[bool] = ()
 
+    def step(self, op: ir.OpView) -> Step | None:
+        """That of an op, if it has one."""
+        return self.steps.get(op.operation.results[0]) if len(op.operation.results) == 1 else None
+
     def is_last(self, op: ext.Operation) -> bool:
         """True if the op takes channels_last."""
-        step = self.steps.get(op.operation)
+        step = self.step(op)
         return step is not None and self.chosen[step.takes]
 
 
@@ -60,7 +64,7 @@ def plan(function: func.FuncOp, unit: Unit, *, force: bool) -> Plan:
     for op in ops:
         step = _step(op, found, choices, unit)
         if step is not None:
-            found.steps[op.operation] = step
+            found.steps[op.operation.results[0]] = step
         for result in op.operation.results:
             _note_form(found, result, step.rule.result if step is not None else None)
         if layout_rules.has_window(op) and (step is None or "layout" in step.rule.attributes):
@@ -149,14 +153,14 @@ def has_constant_readers(op: ext.Operation, unit: Unit) -> bool:
 
 def _add_value(value: ir.Value, form: Form, found: Plan, choices: Choices) -> None:
     kind, owner = ext.type_of(value), defining(value)
-    made = found.steps.get(owner.operation) if owner is not None else None
+    made = found.step(owner) if owner is not None else None
     producer = made.gives if made is not None and made.rule.result is not None else Choices.FIRST
     readers = [_reader(use, form, found) for use in value.uses]
     choices.add_value(producer, readers, _cost(form, kind.shape, kind.nbytes))
 
 
 def _reader(use: ir.OpOperand, form: Form, found: Plan) -> int:
-    step = found.steps.get(use.owner.operation)
+    step = found.step(use.owner)
     return step.takes if step is not None and step.rule.operands.get(use.operand_number) == form else Choices.FIRST
 
 
