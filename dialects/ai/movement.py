@@ -178,7 +178,7 @@ class InsertOp(AiDialect.Operation, name="insert"):
     Without `into`, elements that input does not give are 0 here; nobody may rely on that: a kernel leaves them as its
     buffer has them. Types: any, the same for all.
     Errors: axis out of range; a part that does not lie within `size`; another shape of `into`.
-    Source: none; `ai-place-parts` makes chains of them from concats, so that producers write where readers look.
+    Source: ONNX Concat; `ai-place-parts` makes chains of inserts of it, so that producers write where readers look.
     """
 
     traits = frozenset({Trait.MOVEMENT})
