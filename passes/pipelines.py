@@ -60,7 +60,7 @@ class KernelsPipeline(NamedPipeline):
             *lowered,
             str(AssignTarget(target=self.target, deny=self.deny)),
             f"ai-assign-layout{{layout={self.layout}}}",
-            *([] if parted or self.fusion == OFF else [str(MergeParallel(**machine))]),
+            *([] if parted or self.fusion == OFF else [str(MergeParallel(fusion=self.fusion, **machine))]),
             *([] if parted else ["ai-place-parts"]),
             str(GroupKernels(fusion=self.fusion, **machine)),
             "ai-outline-kernels" if parted else "ai-outline-kernels{views=true}",

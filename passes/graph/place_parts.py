@@ -39,9 +39,9 @@ class PlaceParts(FunctionPass):
         for number, op in enumerate(ops):
             order.update((result, number) for result in op.operation.results)
         concats = [op for op in ops if isinstance(op, ConcatOp)]
-        joined: set[ir.Operation] = set()
+        joined: set[ir.Value] = set()  # likewise
         for concat in concats[::-1]:  # the outer ones of concats of concats first
-            if concat.operation in joined:
+            if concat.out in joined:
                 continue
             plan = _Plan(concat)
             reason = plan.refusal(order)
@@ -50,11 +50,11 @@ class PlaceParts(FunctionPass):
                 unit.remarks.append(Remark(what, MISSED, "not-placed", concat))
                 continue
             plan.apply(order)
-            joined.update(op.operation for op in plan.joined)
+            joined.update(op.out for op in plan.joined)
             unit.counts["num-placed"] += 1
             unit.remarks.append(Remark(f"placed the parts of {_title(concat)}", PASSED, "placed", concat))
         for concat in concats[::-1]:
-            if concat.operation in joined:
+            if concat.out in joined:
                 concat.operation.erase()
 
 

@@ -8,7 +8,7 @@ module attributes {ai.level = "graph", ai.net = "net"} {
   // CHECK: %[[R:.*]] = "ai.relu"(%[[C]])
   // CHECK: "ai.slice"(%[[R]]) {sizes = array<i64: 1, 8, 8, 4>, starts = array<i64: 0, 0, 0, 0>, steps = array<i64: 1, 1, 1, 1>}
   // CHECK: "ai.slice"(%[[R]]) {sizes = array<i64: 1, 8, 8, 6>, starts = array<i64: 0, 0, 0, 4>, steps = array<i64: 1, 1, 1, 1>}
-  // Products stay apart: what follows them would copy.
+  // Products stay apart: they are returned.
   // CHECK: "ai.matmul"
   // CHECK: "ai.matmul"
   func.func @main(%x: tensor<1x8x8x16xf32> {ai.name = "x"}, %m: tensor<4x16xf32> {ai.name = "m"}) -> (tensor<1x8x8x4xf32> {ai.name = "a"}, tensor<1x8x8x4xf32> {ai.name = "b"}, tensor<4x4xf32> {ai.name = "c"}, tensor<4x4xf32> {ai.name = "d"}) {
@@ -30,4 +30,4 @@ module attributes {ai.level = "graph", ai.net = "net"} {
   }
 }
 // REMARK-DAG: merged Left and Right, which read one input
-// REMARK-DAG: did not merge Query and Key, which read one input: what reads Query would have to copy its part
+// REMARK-DAG: did not merge Query and Key, which read one input: func.return would have to copy its part
