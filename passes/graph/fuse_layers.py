@@ -130,7 +130,7 @@ class LayerFusion:
         inner = [op.operation.results[0] for op in members if Trait.CONTRACTION in op.traits][:-1]
         sizes = [size for value in inner if (size := ext.type_of(value).nbytes) > _FAR * self.facts.l2_bytes]
         saved = sum(2 * size / _BYTES_PER_CYCLE for size in sizes) + _LAUNCH_CYCLES
-        if plan.tasks * ext.type_of(inner[0]).shape[0] < self.facts.cores:
+        if plan.tasks * plan.images < self.facts.cores:
             return Attempt(None, f"it would keep {plan.tasks} of {self.facts.cores} cores busy")
         if not sizes:
             return Attempt(None, "what is between them stays in the cache")

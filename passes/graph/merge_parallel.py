@@ -167,8 +167,9 @@ def _refusal(branches: Sequence[Branch], unit: Unit) -> str:
 
 def _reads_filters(user: ir.OpView, value: ir.Value, unit: Unit) -> bool:
     """True for convolutions that read some channels of an image as well as all."""
-    reads = isinstance(user, ConvOp) and user.layout is not None and user.input == value
-    return reads and constant_value(user.weight, unit) is not None
+    if not isinstance(user, ConvOp) or user.layout is None or user.input != value:
+        return False
+    return constant_value(user.weight, unit) is not None
 
 
 def _reads_columns(user: ir.OpView, value: ir.Value, unit: Unit) -> bool:

@@ -40,7 +40,7 @@ class Contraction:
     scores: Contraction | None = None  # whose softmax the left operand is
     turn: ai.TransposeOp | None = None  # of the result
     insertion: ai.InsertOp | None = None  # the result is written into a part of a larger buffer
-    rows: int | None = None  # of the result of a convolution, how many are computed at a time
+    rows: int | None = None  # how many of the image's or matrix's are computed at a time
 
     def source(self, operand: ir.Value) -> ir.Value:
         """The argument that an operand is loaded from."""

@@ -68,7 +68,7 @@ class Product:
     rhs: Matrix
     bias: ir.Value | None
     axes: Axes  # of the kernel's result
-    line: int = 0  # pixels of a row of the images whose bands are computed
+    line: int = 1  # rows of the product in a row of what is computed in bands: pixels of a row of images
 
 
 def covers_pointwise(kernel: Contraction) -> bool:
@@ -111,7 +111,7 @@ def read_product(kernel: Contraction) -> Product:
     rows: Axes = [range(out.rank - 1), [out.rank - 1]]
     row = lhs.joined(0, out.rank - 1) if list(lhs.shape[:-2]) == lead else None
     if prod(rhs.shape[:-trailing]) == 1 and row is not None and kernel.turn is None and folds(kernel, rows):
-        batch, count, axes = (), prod(lead) * m, rows
+        batch, count, axes = (), prod(lead) * m if kernel.rows is None else kernel.rows, rows
     else:
         batch, count, axes, row = tuple(lead), m, each_axis(out.rank), lhs.strides[-2]
     left = Matrix(root.lhs, _batch_strides(lhs, 2, len(batch)), row, lhs.strides[-1])

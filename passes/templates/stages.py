@@ -22,6 +22,7 @@ from aiopt.passes.templates.base import Facts, Parameters, Template
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.geometry import read_geometry
 from aiopt.passes.templates.kernel import Contraction, weight_of
+from aiopt.passes.templates.matmul import read_product
 from aiopt.passes.templates.registry import BANDS, choose_stage, least_cost
 from aiopt.passes.templates.view import Places, View
 from aiopt.support.errors import CompileError
@@ -36,12 +37,14 @@ _WEIGHT_BYTES_PER_CYCLE = 7.0  # where they come from beyond the L2 cache
 
 @dataclass(frozen=True)
 class Banded:
-    """How stages are computed: the rows of the last one in a band, parallel tasks of an image, cycles in one of them.
+    """How stages are computed: the rows of the last one in a band, images (a matrix is one), parallel tasks of each and
+    cycles in one of them.
 
     buffer_bytes: what a task needs between stages. repeated: the cycles spent on what another band computes, too.
     """
 
     rows: int
+    images: int
     tasks: int
     cycles: float
     buffer_bytes: int
@@ -49,21 +52,43 @@ class Banded:
 
 
 def read_layers(stages: Sequence[Contraction]) -> list[Layer] | None:
-    """What planning must know of the stages; None if they are not all convolutions of images with channels last."""
+    """What planning must know of the stages; None if they are not all convolutions of images with channels last, or all
+    products of one matrix with known ones."""
     made: dict[ir.Value, int] = {}
     layers: list[Layer] = []
     for stage in stages:
-        geometry, root = read_geometry(stage), stage.root
-        if geometry is None or not isinstance(root, ai.ConvOp) or stage.casts:
+        rows = _rows_read(stage)
+        if rows is None or stage.casts or type(stage.root) is not type(stages[0].root):
             return None
         reads = [Read(made[value]) for value in stage.side_operands() if value in made]
-        if root.input in made:
-            y = geometry.y
-            reads.append(Read(made[root.input], y.stride, y.pad, (y.taps - 1) * y.dilation + 1))
-        line = prod(stage.out.shape[2:]) * item_bytes(type_of(stage.result).element)
-        layers.append(Layer(geometry.y.count, line, tuple(reads)))
+        if stage.root.operation.operands[0] in made:
+            reads.append(replace(rows, layer=made[stage.root.operation.operands[0]]))
+        count, line = _lines(stage)
+        layers.append(Layer(count, line * item_bytes(type_of(stage.result).element), tuple(reads)))
         made[stage.result] = len(layers) - 1
     return layers
+
+
+def _rows_read(stage: Contraction) -> Read | None:
+    """Which rows of its operand a stage needs for one; None if it is nothing that is computed in bands."""
+    if isinstance(stage.root, ai.MatMulOp):
+        is_one = stage.scores is None and stage.packable and not read_product(stage).batch
+        return Read(0) if is_one else None
+    geometry = read_geometry(stage)
+    if geometry is None or not isinstance(stage.root, ai.ConvOp):
+        return None
+    return Read(0, geometry.y.stride, geometry.y.pad, (geometry.y.taps - 1) * geometry.y.dilation + 1)
+
+
+def _images(stage: Contraction) -> int:
+    return 1 if isinstance(stage.root, ai.MatMulOp) else stage.out.shape[0]
+
+
+def _lines(stage: Contraction) -> tuple[int, int]:
+    """The rows of an image or the matrix, and the elements of each."""
+    shape = type_of(stage.result).shape
+    is_matrix = isinstance(stage.root, ai.MatMulOp)
+    return (prod(shape[:-1]), shape[-1]) if is_matrix else (shape[1], prod(shape[2:]))
 
 
 def plan_bands(stages: Sequence[Contraction], facts: Facts, most_bytes: int) -> Banded | None:
@@ -71,7 +96,7 @@ def plan_bands(stages: Sequence[Contraction], facts: Facts, most_bytes: int) -> 
     layers = read_layers(stages)
     if layers is None or any(_cost(stage, facts) is None for stage in stages):
         return None
-    images = stages[-1].out.shape[0]
+    images = _images(stages[-1])
     alone = sum(_cost(stage, facts) or 0.0 for stage in stages)
     found: list[Banded] = []
     for height in heights(layers[-1].rows):
@@ -85,7 +110,7 @@ def plan_bands(stages: Sequence[Contraction], facts: Facts, most_bytes: int) -> 
         work = images * bands.number * sum(cost for cost in costs if cost is not None)
         cycles = work + images * bands.number * len(stages) * _BAND_CYCLES
         tasks = min(bands.number, facts.cores)
-        found.append(Banded(height, tasks, cycles, bands.buffer_bytes(layers), work - alone))
+        found.append(Banded(height, images, tasks, cycles, bands.buffer_bytes(layers), work - alone))
     least = min((banded.cycles for banded in found), default=0.0)
     # Nobody knows how many threads there will be: as many as cores, but what that costs one thread is bounded.
     good = [banded for banded in found if banded.cycles <= _PARALLEL_COST * least]
@@ -127,10 +152,10 @@ def emit_stages(
     if bands is None or bands.number * numbers["rows"] != bands.parts[-1].rows:
         raise CompileError(f"stages cannot be computed in bands of {numbers['rows']} rows")
     parts = [replace(stage, rows=part.count) for stage, part in zip(stages, bands.parts, strict=True)]
-    each = -(-bands.number // numbers["tasks"])
+    each, images = -(-bands.number // numbers["tasks"]), _images(stages[-1])
 
     def task(image: ir.Value, number: ir.Value) -> None:
-        places = {value: _of_image(view, image) for value, view in arguments.items()}
+        places = {value: _of_image(view, image) if images > 1 else view for value, view in arguments.items()}
         buffers = [_allocate(stage) for stage in parts[:-1]]
 
         def band(position: Index, _: list[ir.Value]) -> list[ir.Value]:
@@ -146,7 +171,7 @@ def emit_stages(
         begin = emit.mul(number, each)
         emit.for_loop(begin, emit.minimum(emit.add(begin, each), bands.number), 1, [], band)
 
-    emit.forall([stages[-1].out.shape[0], numbers["tasks"]], task)
+    emit.forall([images, numbers["tasks"]], task)
 
 
 def _of_image(view: View, image: ir.Value) -> View:
@@ -158,16 +183,15 @@ def _of_image(view: View, image: ir.Value) -> View:
 
 def _allocate(stage: Contraction) -> ir.Value:
     assert stage.rows is not None, "stages are cut into bands"
-    kind = type_of(stage.result)
-    size = stage.rows * prod(kind.shape[2:])
-    return memref.AllocOp(ir.MemRefType.get([size], element_type(kind)), [], []).result
+    size = stage.rows * _lines(stage)[1]
+    return memref.AllocOp(ir.MemRefType.get([size], element_type(type_of(stage.result))), [], []).result
 
 
 def _in_band(buffer: ir.Value, stage: Contraction, first: Index) -> View:
-    """A stage's result as if all rows were there."""
-    shape = (1, *type_of(stage.result).shape[1:])
-    strides = row_major(shape)
-    return View(buffer, shape, tuple(strides), emit.mul(first, -strides[1]))
+    """A stage's result as if all rows were there, of one image."""
+    shape = type_of(stage.result).shape
+    shape = shape if isinstance(stage.root, ai.MatMulOp) else (1, *shape[1:])
+    return View(buffer, shape, row_major(shape), emit.mul(first, -_lines(stage)[1]))
 
 
 def _first_row(part: Part, band: Index, number: int) -> Index:

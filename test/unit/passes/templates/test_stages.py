@@ -1,4 +1,4 @@
-"""Kernels of several convolutions, in bands of rows. Oracle: the ops' numpy references, op by op."""
+"""Kernels of several convolutions or matrix products, in bands of rows. Oracle: the ops' numpy references, op by op."""
 
 from __future__ import annotations
 
@@ -94,6 +94,28 @@ def test_strides_and_borders_of_both_stages(size: int, rows: int) -> None:
 def test_depthwise_and_pointwise(rows: int) -> None:
     weights = [_random(24, 1, 3, 3), _random(10, 24, 1, 1)]
     _check(Kernel("bands", _separable, [_random(1, 10, 11, 24)], weights), rows)
+
+
+@pytest.mark.parametrize(
+    ("shape", "rows"), [((24, 20), 2), ((24, 20), 12), ((2, 3, 4, 20), 6), ((3, 5, 20), 5), ((1, 8, 20), 8)]
+)
+def test_layers_of_a_perceptron_are_one_kernel(shape: tuple[int, ...], rows: int) -> None:
+    def perceptron(x: ir.Value, *weights: ir.Value) -> ir.Value:
+        wide = ai.AddOp(ai.MatMulOp(x, weights[0]).out, weights[1]).out
+        narrow = ai.MatMulOp(ai.TanhOp(wide).out, weights[2]).out
+        return ai.AddOp(ai.AddOp(narrow, weights[3]).out, x).out
+
+    weights = [_random(20, 36), _random(36), _random(36, 20), _random(20)]
+    _check(Kernel("bands", perceptron, [_random(*shape)], weights), rows)
+
+
+def test_products_of_what_is_not_known_or_not_one_matrix_are_no_stages() -> None:
+    def products(x: ir.Value, y: ir.Value, *weights: ir.Value) -> ir.Value:
+        return ai.MatMulOp(ai.MatMulOp(ai.MatMulOp(x, y).out, weights[0]).out, weights[1]).out
+
+    unit, _ = unit_of([Kernel("", products, [_random(3, 8, 20), _random(20, 12)], [_random(12, 9), _random(3, 9, 5)])])
+    pipeline.run(unit, _grouped(1 << 20))
+    assert sum("did not fuse" in remark for remark in unit.remarks) == 2
 
 
 def test_a_part_and_a_turned_image_are_read_where_they_are() -> None:
