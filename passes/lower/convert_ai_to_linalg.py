@@ -87,6 +87,10 @@ def _convert_kernel(old: func.FuncOp) -> None:
             with op.location:
                 if isinstance(op, ai.InsertOp):
                     lowered[op.out] = lowered[op.input]  # stored in its place
+                elif isinstance(op, ai.SliceOp) and op.input in completed:
+                    part = _part(new.arguments[len(new.arguments) - 1], type_of(op.out), list(op.starts))
+                    read = bufferization.to_tensor(tensor_type(type_of(op.out)), part, restrict=True)  # another part
+                    lowered[op.out] = Operand(type_of(op.out), read)
                 elif isinstance(op, func.ReturnOp) and insertion is not None:
                     _store_results([lowered[insertion.out]], [_place(insertion, next(remaining))])
                 elif isinstance(op, func.ReturnOp):
@@ -146,12 +150,16 @@ def _store_results(results: list[Operand], destinations: list[ir.Value]) -> None
 def _place(insertion: ai.InsertOp, whole: ir.Value) -> ir.Value:
     """The part of a buffer that a kernel writes."""
     kind, axis = type_of(insertion.input), insertion.axis.value
-    offsets = [insertion.start.value if a == axis else 0 for a in range(kind.rank)]
-    sizes, ones = list(kind.shape), [1] * kind.rank
-    strides = row_major(type_of(insertion.out).shape)
-    layout = ir.StridedLayoutAttr.get(insertion.start.value * strides[axis], strides)
-    view = ir.MemRefType.get(sizes, ir.MemRefType(whole.type).element_type, layout)
-    return memref.SubViewOp(view, whole, [], [], [], offsets, sizes, ones).result
+    return _part(whole, kind, [insertion.start.value if a == axis else 0 for a in range(kind.rank)])
+
+
+def _part(whole: ir.Value, kind: TensorType, starts: list[int]) -> ir.Value:
+    """The part of a buffer from these elements on."""
+    buffer = ir.MemRefType(whole.type)
+    strides = row_major(buffer.shape)
+    offset = sum(start * stride for start, stride in zip(starts, strides, strict=True))
+    view = ir.MemRefType.get(list(kind.shape), buffer.element_type, ir.StridedLayoutAttr.get(offset, strides))
+    return memref.SubViewOp(view, whole, [], [], [], starts, list(kind.shape), [1] * kind.rank).result
 
 
 def _collapsed(squeezed: Squeezed, kind: TensorType, destination: ir.Value) -> ir.Value:
