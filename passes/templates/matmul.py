@@ -15,8 +15,16 @@ from mlir import ir
 from aiopt.dialects import ai
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
-from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
-from aiopt.passes.templates.blocking import choose_block, fetches_ahead, idle_part, register_blocks, split
+from aiopt.passes.templates.base import Facts, Parameters, Template
+from aiopt.passes.templates.blocking import (
+    Block,
+    choose_block,
+    fetches_ahead,
+    idle_part,
+    register_blocks,
+    split,
+    step_cycles,
+)
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Result, Tile
 from aiopt.passes.templates.kernel import Contraction
@@ -24,6 +32,7 @@ from aiopt.passes.templates.pairs import sums_pairs
 from aiopt.passes.templates.product import Product, covers_pointwise, read_product
 from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
 from aiopt.passes.templates.turn import Lines, copy_columns, turn_columns
+from aiopt.passes.templates.view import Places, View
 from aiopt.support.errors import CompileError
 from aiopt.support.types import item_bytes
 
@@ -71,7 +80,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
         limit = min(limit, _COPIED_STEPS if copies else _STRIDED_STEPS) if is_strided else limit
     kc = -(-product.k // -(-product.k // max(limit, 1)))
     kc = min(kc + kc % 2, product.k)
-    item = item_bytes(type_of(product.rhs.value).element)
+    item = item_bytes(type_of(kernel.source(product.rhs.value)).element)
     weight_bytes = item * product.k * product.n
     tiles, panels = -(-product.m // mr), -(-product.n // nr)
     is_apart = product.lhs.lines is not None and weight_bytes <= facts.l2_bytes // 2
@@ -102,6 +111,21 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
 def _is_strided(kernel: Contraction, product: Product) -> bool:
     """True if a panel's rows are vectors that lie apart in memory."""
     return not kernel.packable and product.rhs.column == 1
+
+
+def _cost(kernel: Contraction, facts: Facts) -> float:
+    product, numbers = read_product(kernel), _parameters(kernel, facts)
+    lanes = numbers["lanes"]
+    full, rest = divmod(product.n, numbers["nr"])
+    steps = sum(
+        times
+        * (
+            full * step_cycles(Block(rows, numbers["nr"] // lanes))
+            + (step_cycles(Block(rows, -(-rest // lanes))) if rest else 0)
+        )
+        for rows, times in split(product.m, numbers["mr"])
+    )
+    return prod(product.batch) * product.k * steps
 
 
 def _even_tiles(product: Product, mr: int, tiles: int, across: int, cores: int) -> int:
@@ -135,9 +159,10 @@ class _Emitter:
     product: Product
     numbers: Parameters
     result: Result
-    lhs: ir.Value  # flat
-    rhs: ir.Value
+    lhs: View
+    rhs: View
     packed: bool
+    first: Index  # row of the result
     turned: bool  # the columns of the right operand are vectors in memory, not its rows
     panel: ir.Value | None = None  # those of a task, turned or copied
 
@@ -180,7 +205,7 @@ class _Emitter:
         for size, times in parts:
 
             def one(position: Index, _: list[ir.Value], size: int = size) -> list[ir.Value]:
-                self._tile(Tile(batch, position, column, size, chunks), columns, start)
+                self._tile(Tile(batch, emit.add(position, self.first), column, size, chunks), columns, start)
                 return []
 
             lower: Index = emit.maximum(first, tile) if tile else first
@@ -192,16 +217,15 @@ class _Emitter:
     def _columns(self, batch: tuple[Index, ...], column: Index, width: int, start: Index) -> Columns:
         """A panel of the right operand; where its rows are no vectors in memory, or lie apart, it is made here."""
         rhs, k, nr, lanes = self.product.rhs, self.product.k, self.numbers["nr"], self.numbers["lanes"]
-        lead = emit.dot(batch, rhs.lead)
+        first = emit.add(self.rhs.base, emit.dot(batch, rhs.lead))
         if self.packed:
-            place = emit.add(lead, emit.add(emit.mul(column, k), emit.mul(start, nr)))
-            return Columns(self.rhs, place, nr, True, self._ahead(place), nr)
-        place = emit.add(emit.mul(column, rhs.column), emit.mul(start, rhs.row))
-        place = emit.add(emit.add(lead, place), rhs.offset)
+            place = emit.add(first, emit.add(emit.mul(column, k), emit.mul(start, nr)))
+            return Columns(self.rhs.buffer, place, nr, True, self._ahead(place), nr)
+        place = emit.add(first, emit.add(emit.mul(column, rhs.column), emit.mul(start, rhs.row)))
         if self.panel is None:
-            return Columns(self.rhs, place, rhs.row, False)
+            return Columns(self.rhs.buffer, place, rhs.row, False)
         gather, stride = (turn_columns, rhs.column) if self.turned else (copy_columns, rhs.row)
-        gather(Lines(self.rhs, place, stride, width), self._steps(start), self.panel, 0, nr, lanes)
+        gather(Lines(self.rhs.buffer, place, stride, width), self._steps(start), self.panel, 0, nr, lanes)
         return Columns(self.panel, 0, nr, True)
 
     def _steps(self, start: Index) -> Index:
@@ -212,14 +236,13 @@ class _Emitter:
     def _tile(self, tile: Tile, columns: Columns, start: Index) -> None:
         product, kc, lhs = self.product, self.numbers["kc"], self.product.lhs
         whole = kc >= product.k
-        at = emit.add(emit.dot(tile.lead, lhs.lead), emit.add(emit.mul(start, lhs.column), lhs.offset))
+        at = emit.add(self.lhs.base, emit.add(emit.dot(tile.lead, lhs.lead), emit.mul(start, lhs.column)))
         if lhs.lines is None:
-            rows = Rows(
-                self.lhs, emit.add(at, lhs.place(tile.row)), [i * lhs.row for i in range(tile.rows)], lhs.column
-            )
+            at, offsets = emit.add(at, lhs.place(tile.row)), [row * lhs.row for row in range(tile.rows)]
+            rows = Rows(self.lhs.buffer, at, offsets, lhs.column)
         else:
             places = [emit.add(at, lhs.place(emit.add(tile.row, i))) for i in range(tile.rows)]
-            rows = Rows(self.lhs, 0, places, lhs.column)
+            rows = Rows(self.lhs.buffer, 0, places, lhs.column)
         sums = self.result.begin(tile, True if whole else emit.equal(start, 0))
         arithmetic = Arithmetic.of(self.numbers)
         sums = reduce_products(tile, range(tile.rows), sums, self._steps(start), rows, columns, arithmetic)
@@ -230,7 +253,7 @@ class _Emitter:
         if not self.numbers["ahead"] or not self.packed:
             return None
         panel = self.product.k * self.numbers["nr"]
-        return emit.minimum(emit.add(place, panel), self.rhs.type.shape[0] - panel)  # pyright: ignore[reportAttributeAccessIssue]
+        return emit.minimum(emit.add(place, panel), self.rhs.buffer.type.shape[0] - panel)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _rest(total: int, part: int) -> int:
@@ -238,16 +261,17 @@ def _rest(total: int, part: int) -> int:
     return total % part or part
 
 
-def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
+def _emit(kernel: Contraction, parameters: Parameters, places: Places) -> None:
     product = read_product(kernel)
     if kernel.has_low_result and parameters["kc"] < product.k:
         raise CompileError(
             f"the template 'matmul' keeps sums in a {type_of(kernel.result)} result: kc must be {product.k}"
         )
-    result = Result.of(kernel, buffers, product.bias, product.axes)
-    lhs, rhs = (emit.flat(buffers[matrix.value]) for matrix in (product.lhs, product.rhs))
+    result = Result.of(kernel, places, product.bias, product.axes)
+    first = emit.mul(places.first, product.line)
+    lhs, rhs = places[product.lhs.value], places[product.rhs.value]
     turned = kernel.pack is None and product.rhs.column != 1 and product.n > 1
-    emitter = _Emitter(product, parameters, result, lhs, rhs, kernel.pack is not None, turned)
+    emitter = _Emitter(product, parameters, result, lhs, rhs, kernel.pack is not None, first, turned)
     columns, rows = parameters["panels"] * parameters["nr"], parameters["tiles"] * parameters["mr"]
     trips = [-(-product.n // columns), -(-product.m // rows)]
     emit.forall([*product.batch, *trips], emitter.task)
@@ -257,7 +281,7 @@ TEMPLATE = Template(
     "matmul",
     ("lanes", "fma", "dot", "mr", "nr", "kc", "tiles", "panels", "copy", "ahead"),
     _matches,
-    no_rival,
+    _cost,
     _parameters,
     _ranges,
     _emit,

@@ -13,11 +13,12 @@ from mlir import ir
 from mlir.dialects import vector
 
 from aiopt.passes.templates import emit
-from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
+from aiopt.passes.templates.base import Facts, Parameters, Template
 from aiopt.passes.templates.emit import Chunk, Index
 from aiopt.passes.templates.epilogue import Result, Tile, each_axis
 from aiopt.passes.templates.geometry import Axis, Geometry, Run, is_depthwise, pairs_by_distance, plan_row, read_planes
 from aiopt.passes.templates.kernel import Contraction
+from aiopt.passes.templates.view import Places, View
 
 _MAX_TAPS = 49  # all are unrolled
 _MAX_STRIDE = 2  # two loads have all pixels of a vector
@@ -25,6 +26,7 @@ _MAX_ROWS = 8
 _ROWS = 4
 _TASK_PIXELS = 4096
 _TASKS_PER_CORE = 8
+_PRODUCTS_PER_CYCLE, _VECTOR_CYCLES = 1.5, 2.0  # of vectors; for loads and stores of each vector of the result
 
 
 def _matches(kernel: Contraction) -> bool:
@@ -56,6 +58,12 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     }
 
 
+def _cost(kernel: Contraction, facts: Facts) -> float:
+    geometry = _geometry(kernel)
+    vectors = geometry.images * geometry.channels * geometry.y.count * -(-geometry.x.count // facts.lanes)
+    return vectors * (geometry.y.taps * geometry.x.taps / _PRODUCTS_PER_CYCLE + _VECTOR_CYCLES)
+
+
 def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
     geometry = _geometry(kernel)
     return {
@@ -70,8 +78,8 @@ class _Emitter:
     geometry: Geometry
     numbers: Parameters
     result: Result
-    x: ir.Value  # flat
-    weight: ir.Value
+    x: View
+    weight: ir.Value  # flat
 
     @property
     def runs(self) -> list[Run]:
@@ -140,17 +148,18 @@ class _Emitter:
         y, x = geometry.y, geometry.x
         valid = lanes if isinstance(pixel, ir.Value) else min(lanes, x.count - pixel)
         tile = Tile(lead, row, pixel, run.size, [Chunk(0, lanes, valid)])
-        plane = emit.add(emit.mul(lead[0], geometry.channels), lead[1])
-        first = emit.add(emit.mul(plane, y.size), emit.add(emit.mul(row, y.stride), -y.pad))  # row of the input
+        images, channels, line, _ = self.x.strides
+        plane = emit.add(self.x.base, emit.dot(lead, [images, channels]))
+        first = emit.add(emit.mul(row, y.stride), -y.pad)  # row of the input
         sums = self.result.begin(tile, True)
         for distance, pairs in pairs_by_distance(y, run.spans):
-            start = emit.mul(emit.add(first, distance), x.size)
+            start = emit.add(plane, emit.mul(emit.add(first, distance), line))
             for tap in range(x.taps):
                 pixels = self._pixels(start, pixel, tap, valid)
                 if pixels is None:
                     continue
-                for place, line in pairs:
-                    weight = weights[line * x.taps + tap]
+                for place, kernel_row in pairs:
+                    weight = weights[kernel_row * x.taps + tap]
                     sums[place] = emit.multiply_add(pixels, weight, sums[place], bool(self.numbers["fma"]))
         self.result.end(tile, sums, True)
 
@@ -166,7 +175,7 @@ class _Emitter:
         if cover is None:
             return None
         chunk = Chunk(0, lanes, min(lanes, axis.size))
-        loaded = [emit.load(self.x, emit.add(start, emit.add(at, first)), chunk) for first in cover.starts]
+        loaded = [emit.load(self.x.buffer, emit.add(start, emit.add(at, first)), chunk) for first in cover.starts]
         return cover.select(loaded, lanes)
 
 
@@ -217,13 +226,11 @@ def is_inside(axis: Axis, pixel: int, lanes: int) -> bool:
     return all(axis.sees(at, tap) for at in (pixel, pixel + lanes - 1) for tap in (0, axis.taps - 1))
 
 
-def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
+def _emit(kernel: Contraction, parameters: Parameters, places: Places) -> None:
     root = kernel.root
-    x, weight = (emit.flat(buffers[kernel.source(value)]) for value in (root.input, root.weight))  # pyright: ignore[reportAttributeAccessIssue]
-    result = Result.of(kernel, buffers, root.bias, each_axis(kernel.out.rank))  # pyright: ignore[reportAttributeAccessIssue]
+    x, weight = places[root.input], places[root.weight].buffer  # pyright: ignore[reportAttributeAccessIssue]
+    result = Result.of(kernel, places, root.bias, each_axis(kernel.out.rank))  # pyright: ignore[reportAttributeAccessIssue]
     _Emitter(_geometry(kernel), parameters, result, x, weight).emit()
 
 
-TEMPLATE = Template(
-    "planes", ("lanes", "fma", "mr", "planes", "tiles"), _matches, no_rival, _parameters, _ranges, _emit
-)
+TEMPLATE = Template("planes", ("lanes", "fma", "mr", "planes", "tiles"), _matches, _cost, _parameters, _ranges, _emit)

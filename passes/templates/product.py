@@ -8,7 +8,6 @@ from math import prod
 from mlir import ir
 
 from aiopt.dialects import ai
-from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.access import Access
 from aiopt.passes.templates.emit import Index
@@ -18,13 +17,12 @@ from aiopt.passes.templates.kernel import Contraction, is_pointwise, sees_pixels
 
 @dataclass(frozen=True)
 class Matrix:
-    """An operand as the loops read it: a buffer, the place of its first element, strides (0: broadcast).
+    """An operand as the loops read it, and its strides (0: broadcast).
 
     lines: (rows, elements) if rows lie in groups of so many, which begin so many elements after one another.
     """
 
     value: ir.Value
-    offset: int
     lead: list[int]
     row: int
     column: int
@@ -51,6 +49,7 @@ class Product:
     rhs: Matrix
     bias: ir.Value | None
     axes: Axes  # of the kernel's result
+    line: int = 1  # rows of the product in a row of what is computed in bands: pixels of a row of images
 
 
 def covers_pointwise(kernel: Contraction) -> bool:
@@ -60,7 +59,7 @@ def covers_pointwise(kernel: Contraction) -> bool:
     strides. With channels first filters are rows, and the pixels of an image columns.
     """
     root = kernel.root
-    if not isinstance(root, ai.ConvOp) or not folds(kernel, conv_axes(kernel.out.rank, root)):
+    if not isinstance(root, ai.ConvOp) or kernel.turned or not folds(kernel, conv_axes(kernel.out.rank, root)):
         return False
     if root.layout is None:
         return is_pointwise(root) and root.pack is None
@@ -69,8 +68,8 @@ def covers_pointwise(kernel: Contraction) -> bool:
 
 def _has_even_lines(kernel: Contraction, root: ai.ConvOp) -> bool:
     """True if strided rows of pixels are as far apart from one image to the next as within one."""
-    shape, out = type_of(root.input).shape, kernel.out.shape
-    return len(shape) == 4 and (shape[0] == 1 or shape[1] == root.strides[0] * out[1])
+    image, out = kernel.access(root.input), kernel.out.shape
+    return len(out) == 4 and (out[0] == 1 or image.strides[0] == out[1] * root.strides[0] * image.strides[1])
 
 
 def conv_axes(rank: int, root: ai.ConvOp) -> Axes:
@@ -89,30 +88,28 @@ def read_product(kernel: Contraction) -> Product:
     rows: Axes = [range(out.rank - 1), [out.rank - 1]]
     row = lhs.joined(0, out.rank - 1) if list(lhs.shape[:-2]) == lead else None
     if prod(rhs.shape[:-trailing]) == 1 and row is not None and kernel.turn is None and folds(kernel, rows):
-        batch, count, axes = (), prod(lead) * m, rows
+        batch, count, axes = (), prod(lead) * m if kernel.rows is None else kernel.rows, rows
     else:
         batch, count, axes, row = tuple(lead), m, each_axis(out.rank), lhs.strides[-2]
-    left = Matrix(lhs.argument, lhs.offset, _batch_strides(lhs, 2, len(batch)), row, lhs.strides[-1])
-    right = Matrix(
-        rhs.argument, rhs.offset, _batch_strides(rhs, trailing, len(batch)), rhs.strides[-2], rhs.strides[-1]
-    )
+    left = Matrix(root.lhs, _batch_strides(lhs, 2, len(batch)), row, lhs.strides[-1])
+    right = Matrix(root.rhs, _batch_strides(rhs, trailing, len(batch)), rhs.strides[-2], rhs.strides[-1])
     return Product(batch, count, lhs.shape[-1], n, left, right, None, axes)
 
 
 def _read_conv(kernel: Contraction, root: ai.ConvOp) -> Product:
-    out, weight, image = kernel.out, root.weight, type_of(root.input)
-    axes, source = conv_axes(out.rank, root), kernel.source(root.input)
+    out, image = kernel.out, kernel.access(root.input)
+    axes = conv_axes(out.rank, root)
     if root.layout is not None:
-        pixels, channels = prod(out.shape[:-1]), image.shape[-1]
-        row, lines = channels, None
+        line, channels = prod(out.shape[2:-1]), image.shape[-1]
+        pixels = prod(out.shape[:-1]) if kernel.rows is None else kernel.rows * line
+        row, lines = image.strides[-2], None  # pixels lie further apart in a slice of channels
         if not is_pointwise(root):
-            row, lines = root.strides[1] * channels, (out.shape[2], root.strides[0] * image.shape[2] * channels)
-        lhs, rhs = Matrix(source, 0, [], row, 1, lines), Matrix(weight, 0, [], out.shape[-1], 1)
-        return Product((), pixels, channels, out.shape[-1], lhs, rhs, root.bias, axes)
+            row, lines = root.strides[1] * row, (line, root.strides[0] * image.strides[1])
+        lhs, rhs = Matrix(root.input, [], row, 1, lines), Matrix(root.weight, [], out.shape[-1], 1)
+        return Product((), pixels, channels, out.shape[-1], lhs, rhs, root.bias, axes, line)
     images, channels = image.shape[:2]
     pixels, filters = prod(out.shape[2:]), out.shape[1]
-    lhs = Matrix(kernel.source(weight), 0, [0], channels, 1)
-    rhs = Matrix(source, 0, [channels * pixels], pixels, 1)
+    lhs, rhs = Matrix(root.weight, [0], channels, 1), Matrix(root.input, [channels * pixels], pixels, 1)
     return Product((images,), filters, channels, pixels, lhs, rhs, root.bias, axes)
 
 

@@ -16,10 +16,11 @@ from aiopt.passes.templates.geometry import Geometry
 
 @dataclass(frozen=True)
 class Tiles:
-    """The result cut into tiles of size x size pixels, row by row, image by image."""
+    """The result cut into tiles of size x size pixels, row by row, image by image; first: its first row computed."""
 
     geometry: Geometry
     size: int
+    first: Index = 0
 
     @property
     def extent(self) -> int:
@@ -28,7 +29,7 @@ class Tiles:
 
     @property
     def down(self) -> int:
-        return -(-self.geometry.y.count // self.size)
+        return -(-self.geometry.rows // self.size)
 
     @property
     def across(self) -> int:
@@ -53,7 +54,8 @@ class Tiles:
         column = arith.remui(emit.index(number), emit.index(self.across))
         image = arith.divui(line, emit.index(self.down))
         row = arith.remui(line, emit.index(self.down))
-        return image, emit.index(emit.mul(row, self.size)), emit.index(emit.mul(column, self.size))
+        top = emit.add(emit.mul(row, self.size), self.first)
+        return image, emit.index(top), emit.index(emit.mul(column, self.size))
 
 
 @dataclass(frozen=True)
