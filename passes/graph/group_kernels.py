@@ -39,8 +39,9 @@ class GroupKernels(FunctionPass):
     casts to 16 bits whose operand is also read as it is or is nothing that a kernel computes, transposes and slices of
     the operands of matmuls, parts of the images of convolutions, and all of attention that comes before its last
     matmul. An insert belongs to the kernel of its part.
-    Options: max-ops, the most ops in one kernel; fusion, whether a kernel may have several contractions: auto (where
-    it is faster), max (wherever that costs little), off. vector-bits, registers, l2-bytes, cores: of the machine.
+    Options: max-ops, the most ops in one kernel; fusion, whether a kernel may have several contractions, or folds of
+    rows behind them: auto (where it is faster), max (wherever that costs little), off. vector-bits, registers,
+    l2-bytes, cores: of the machine.
     """
 
     name: ClassVar[str] = "ai-group-kernels"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mlir import ir
 from mlir.dialects import func
 
 from aiopt.passes.templates.read_kernel import read_contraction
@@ -16,7 +15,6 @@ Parameters = dict[str, int]
 # What templates of one kind see of a kernel function; None if it is something else. `known`: its arguments, by number,
 # that are constants of known value at every call.
 Reader = Callable[[func.FuncOp, frozenset[int]], Any]
-Buffers = Mapping[ir.Value, ir.Value]  # arguments and result of the kernel on tensors -> memrefs of the one on buffers
 
 
 @dataclass(frozen=True)

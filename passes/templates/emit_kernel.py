@@ -8,13 +8,14 @@ from mlir import ir
 from mlir.dialects import func
 
 from aiopt.dialects.ext import type_of
-from aiopt.passes.templates.base import Buffers
 from aiopt.passes.templates.kernel import Contraction
-from aiopt.passes.templates.read_kernel import read_contraction, read_stages
-from aiopt.passes.templates.registry import Choice
+from aiopt.passes.templates.read_kernel import Stage, read_contraction, read_stages
+from aiopt.passes.templates.registry import Choice, reader_of
 from aiopt.passes.templates.stages import emit_stages
 from aiopt.passes.templates.view import Places, View
 from aiopt.support.errors import CompileError
+
+Buffers = Mapping[ir.Value, ir.Value]  # arguments and result of the kernel on tensors -> memrefs of the one on buffers
 
 
 def emit_kernel(function: func.FuncOp, choice: Choice, buffers: Buffers) -> None:
@@ -25,14 +26,16 @@ def emit_kernel(function: func.FuncOp, choice: Choice, buffers: Buffers) -> None
         kernel = template.read(function, frozenset())
         if kernel is None or not template.matches(kernel):
             raise CompileError(f"the template '{template.name}' does not cover @{name}: {_HINT}")
-        template.emit(kernel, numbers, buffers)
+        template.emit(kernel, numbers, Places(_dense(buffers)))
         return
     stages = read_stages(function, frozenset())
     if stages is None or len(stages) != len(choice.stages):
         raise CompileError(f"the template '{choice.stages[0][0].name}' does not cover @{name}: {_HINT}")
     for stage, (own, numbers) in zip(stages, choice.stages, strict=True):
-        if not own.matches(stage):
+        if own.read is not reader_of(stage) or not own.matches(stage):
             raise CompileError(f"the template '{own.name}' does not cover @{name}: {_HINT}")
+        if not isinstance(stage, Contraction):
+            continue
         if stage.pack is not None and stage.pack != numbers["nr"]:
             raise CompileError(f"@{name}: nr is {numbers['nr']}, but the weight is packed by {stage.pack}")
         if stage.interleave != bool(numbers.get("dot")):
@@ -47,15 +50,21 @@ def emit_kernel(function: func.FuncOp, choice: Choice, buffers: Buffers) -> None
 _HINT = "run ai-select-route, ai-pack-weights"
 
 
-def _views(stages: list[Contraction], buffers: Buffers) -> Mapping[ir.Value, View]:
-    """Views of the arguments, of what is loaded from them, and of the result."""
-    views = {value: View.dense(buffer, type_of(value).shape) for value, buffer in buffers.items()}
+def _dense(buffers: Buffers) -> dict[ir.Value, View]:
+    """Views of the arguments and the result."""
+    return {value: View.dense(buffer, type_of(value).shape) for value, buffer in buffers.items()}
+
+
+def _views(stages: list[Stage], buffers: Buffers) -> Mapping[ir.Value, View]:
+    """Views of the arguments, of what is loaded from them, and of the result, a part of an argument's buffer maybe."""
+    views = _dense(buffers)
     last = stages[-1]
     if last.insertion is not None:
         insertion, shape = last.insertion, type_of(last.result).shape
         _, *into = insertion.operation.operands
         views |= {value: views[insertion.out] for value in into if isinstance(value, ir.BlockArgument)}
         views[last.result] = views[insertion.out].part(shape, insertion.axis.value, insertion.start.value)
-    for kernel in (*stages, *(stage.scores for stage in stages if stage.scores is not None)):
+    contractions = [stage for stage in stages if isinstance(stage, Contraction)]
+    for kernel in (*contractions, *(stage.scores for stage in contractions if stage.scores is not None)):
         views |= {value: views[access.argument].seen(access) for value, access in kernel.loads.items()}
     return views

@@ -17,7 +17,7 @@ from aiopt.passes.base import Pass, functions
 from aiopt.passes.rewrite import constant_value, erase_dead, make_constant
 from aiopt.passes.spec.base import Level
 from aiopt.passes.templates.base import TEMPLATE_ROUTE, Parameters
-from aiopt.passes.templates.kernel import weight_of
+from aiopt.passes.templates.kernel import Contraction, weight_of
 from aiopt.passes.templates.read_kernel import read_stages
 from aiopt.passes.templates.registry import read_choice
 from aiopt.passes.templates.select_route import calls, known_arguments
@@ -47,7 +47,9 @@ class PackWeights(Pass):
             if choice is None or stages is None or len(stages) != len(choice.stages):
                 continue
             for stage, (template, numbers) in zip(stages, choice.stages, strict=True):
-                if template.route == TEMPLATE_ROUTE and stage.packable and stage.pack is None:
+                if not isinstance(stage, Contraction) or template.route != TEMPLATE_ROUTE:
+                    continue
+                if stage.packable and stage.pack is None:
                     _pack(function, stage.weighted, numbers, sites[name], unit)
                     changed = True
         return erase_dead(unit.module) > 0 or changed

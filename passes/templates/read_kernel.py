@@ -22,8 +22,10 @@ from aiopt.passes.templates.kernel import (
     is_root,
     weight_of,
 )
+from aiopt.passes.templates.row_reader import RowKernel, is_fold, rows_of
 from aiopt.support.types import TensorType
 
+Stage = Contraction | RowKernel  # of a kernel; rows are its last one, behind contractions
 Known = Callable[[ir.Value], bool]  # says whether a value that is read from outside is a constant of known value
 
 
@@ -33,11 +35,12 @@ def read_contraction(function: func.FuncOp, known: frozenset[int]) -> Contractio
     known: the arguments (by number) that are constants of known value at every call.
     """
     stages = read_stages(function, known)
-    return stages[0] if stages is not None and len(stages) == 1 else None
+    return stages[0] if stages is not None and len(stages) == 1 and isinstance(stages[0], Contraction) else None
 
 
-def read_stages(function: func.FuncOp, known: frozenset[int]) -> list[Contraction] | None:
-    """The kernel as contractions with epilogues, which read what earlier ones give; None if it is something else."""
+def read_stages(function: func.FuncOp, known: frozenset[int]) -> list[Stage] | None:
+    """The kernel as contractions with epilogues, which read what earlier ones give, and maybe a program on rows behind
+    them; None if it is something else."""
     *ops, end = function.entry_block.operations
     ops = [op for op in ops if not isinstance(op, arith.ConstantOp)]
     if len(end.operands) != 1 or not all(isinstance(op, Operation) for op in ops):
@@ -48,12 +51,33 @@ def read_stages(function: func.FuncOp, known: frozenset[int]) -> list[Contractio
     return stages_of(ops, end.operands[0], lambda v: isinstance(v, ir.BlockArgument) and v.arg_number in known)  # pyright: ignore[reportArgumentType]
 
 
-def stages_of(ops: Sequence[Operation], returned: ir.Value, is_known: Known) -> list[Contraction] | None:
+def stages_of(ops: Sequence[Operation], returned: ir.Value, is_known: Known) -> list[Stage] | None:
     """The same for ops that are one kernel or could be, of which `returned` is the result."""
     last = ops[-1] if ops else None
     insertion = last if isinstance(last, ai.InsertOp) and last.out == returned else None
     if insertion is not None:
         ops, returned = ops[:-1], insertion.input
+    stages = _contractions_of(ops, returned, is_known) or _ending_in_rows(ops, returned, is_known)
+    return None if stages is None else [*stages[:-1], replace(stages[-1], insertion=insertion)]
+
+
+def _ending_in_rows(ops: Sequence[Operation], returned: ir.Value, is_known: Known) -> list[Stage] | None:
+    """Contractions and the program on rows that reads the result of the last one: of several ways to cut the ops that
+    with the longest epilogue."""
+    for count in reversed(range(1, len(ops))):
+        before, behind = ops[:count], ops[count:]
+        between = before[-1].operation.results[0]
+        inside = {op.operation.results[0] for op in before}
+        read = {value for op in behind for value in op.operation.operands if value in inside}
+        if read != {between} or not any(is_fold(op) for op in behind):
+            continue
+        stages, rows = _contractions_of(before, between, is_known), rows_of(behind, returned)
+        if stages is not None and stages[-1].turn is None and rows is not None:
+            return [*stages, rows]
+    return None
+
+
+def _contractions_of(ops: Sequence[Operation], returned: ir.Value, is_known: Known) -> list[Contraction] | None:
     last = ops[-1] if len(ops) > 1 else None
     turn = last if isinstance(last, ai.TransposeOp) and last.out == returned else None
     if turn is not None:
@@ -68,7 +92,7 @@ def stages_of(ops: Sequence[Operation], returned: ir.Value, is_known: Known) -> 
         return None
     if any(reader.read_outside(number) != {stage.result} for number, stage in enumerate(stages[:-1])):
         return None
-    return [*stages[:-1], replace(stages[-1], turn=turn, insertion=insertion)]
+    return [*stages[:-1], replace(stages[-1], turn=turn)]
 
 
 def _may_turn(stages: Sequence[Contraction], turn: ai.TransposeOp | None) -> bool:
@@ -100,7 +124,7 @@ def _read_scores(ops: Sequence[Operation]) -> _Scores | None:
     if softmax.axis.value != type_of(softmax.input).rank - 1:
         return None
     needed = _needed(softmax.input, inside)
-    found = stages_of([op for op in ops if op.operation in needed], softmax.input, lambda _: False)
+    found = _contractions_of([op for op in ops if op.operation in needed], softmax.input, lambda _: False)
     if found is None or len(found) != 1 or found[0].scores is not None or found[0].turn is not None:
         return None
     return _Scores(found[0], product, frozenset(needed | {softmax.operation, *(op.operation for op in casts)}))

@@ -18,10 +18,11 @@ from aiopt.passes.templates.base import (
     TEMPLATE_ROUTE,
     Facts,
     Parameters,
+    Reader,
     Template,
 )
-from aiopt.passes.templates.kernel import Contraction
-from aiopt.passes.templates.read_kernel import read_contraction
+from aiopt.passes.templates.read_kernel import Stage, read_contraction
+from aiopt.passes.templates.row_reader import RowKernel, read_rows
 from aiopt.support.errors import CompileError
 
 ROUTE, CHOICE, STAGES = "ai.route", "ai.template", "ai.stages"  # attributes of a kernel function
@@ -55,23 +56,28 @@ def choose(function: func.FuncOp, known: frozenset[int], facts: Facts) -> tuple[
     return None if best is None else (best, registered()[best].parameters(covering[best], facts))
 
 
-def choose_stage(kernel: Contraction, facts: Facts) -> tuple[str, Parameters] | None:
-    """The same for one of several contractions of a kernel."""
+def reader_of(stage: Stage) -> Reader:
+    """How the templates that can compute a stage read a kernel that is only that."""
+    return read_rows if isinstance(stage, RowKernel) else read_contraction
+
+
+def choose_stage(kernel: Stage, facts: Facts) -> tuple[str, Parameters] | None:
+    """The same for one of several stages of a kernel."""
     best = _best(kernel, facts)
     return None if best is None else (best[1], registered()[best[1]].parameters(kernel, facts))
 
 
-def least_cost(kernel: Contraction, facts: Facts) -> float | None:
+def least_cost(kernel: Stage, facts: Facts) -> float | None:
     """The cycles that template takes; None if none covers the kernel."""
     best = _best(kernel, facts)
     return None if best is None else best[0]
 
 
-def _best(kernel: Contraction, facts: Facts) -> tuple[float, str] | None:
+def _best(kernel: Stage, facts: Facts) -> tuple[float, str] | None:
     own = {
         name: template
         for name, template in registered().items()
-        if template.read is read_contraction and template.route == TEMPLATE_ROUTE
+        if template.read is reader_of(kernel) and template.route == TEMPLATE_ROUTE
     }
     costs = [(template.cost(kernel, facts), name) for name, template in own.items() if template.matches(kernel)]
     return min(costs, key=lambda pair: pair[0], default=None)

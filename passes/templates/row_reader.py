@@ -39,7 +39,7 @@ _FOLDS: dict[type[Operation], Fold] = {
 
 @dataclass(frozen=True)
 class RowKernel:
-    """A kernel as a program on rows, seen by loops over [*lead, row, inner].
+    """A kernel, or the last stage of one, as a program on rows, seen by loops over [*lead, row, inner].
 
     groups: neighbouring axes of the rows' shape that the loops join to one, those of `lead` first, then the row's and
     those inside it. An elementwise kernel's rows are its last group.
@@ -50,18 +50,30 @@ class RowKernel:
     lead: tuple[tuple[int, ...], ...]
     row: tuple[int, ...]
     inner: tuple[int, ...]
+    insertion: ai.InsertOp | None = None  # the result is written into a part of a larger buffer
+    rows: int | None = None  # how many along the last axis of lead are computed at a time; None: all
 
     def size(self, axes: Sequence[int]) -> int:
         return prod(self.program.shape[axis] for axis in axes)
+
+    @property
+    def count(self) -> int:
+        """The rows along the last axis of lead."""
+        return self.rows if self.rows is not None else self.size(self.lead[-1]) if self.lead else 1
 
 
 def read_rows(function: func.FuncOp, known: frozenset[int]) -> RowKernel | None:
     """The kernel as a program on rows; None if it is something else."""
     *ops, end = function.entry_block.operations
     ops = [op for op in ops if not isinstance(op, arith.ConstantOp)]
-    values = [value for op in ops for value in (*op.operands, *op.results)]
     if not ops or len(end.operands) != 1 or not all(isinstance(op, Operation) for op in ops):
         return None
+    return rows_of(ops, end.operands[0])  # pyright: ignore[reportArgumentType]
+
+
+def rows_of(ops: Sequence[Operation], returned: ir.Value) -> RowKernel | None:
+    """The same for ops that are a kernel or a part of one, of which `returned` is the result."""
+    values = [value for op in ops for value in (*op.operands, *op.results)]
     if not all(type_of(value).element in FLOAT_ELEMENTS and type_of(value).size for value in values):
         return None
     rows = _rows_of(ops)
@@ -72,9 +84,12 @@ def read_rows(function: func.FuncOp, known: frozenset[int]) -> RowKernel | None:
     for op in ops:
         if not reading.read(op):
             return None
-    if reading.steps.get(end.operands[0]) is not program.steps[-1]:
-        return None
-    return _grouped(program, end.operands[0])
+    return _grouped(program, returned) if reading.steps.get(returned) is program.steps[-1] else None
+
+
+def is_fold(op: Operation) -> bool:
+    """True if each element of the result depends on several of one operand, which may be a row."""
+    return _folded(op) is not None
 
 
 def _rows_of(ops: Sequence[Operation]) -> tuple[tuple[int, ...], range] | None:
@@ -125,7 +140,7 @@ class _Reading:
         if splat is not None:
             assert splat.splat is not None
             return program.splat(splat.splat)
-        if not isinstance(value, ir.BlockArgument):
+        if not isinstance(value, ir.BlockArgument) and isinstance(value.owner.opview, arith.ConstantOp):
             return None
         extent = self._extent(shape)
         return None if extent is None else program.load(value, extent, self._full(type_of(value).shape, shape))

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from mlir import ir
 
 from aiopt.passes.templates import emit
-from aiopt.passes.templates.base import Buffers, Parameters
+from aiopt.passes.templates.base import Parameters
 from aiopt.passes.templates.emit import Chunk, Index
 from aiopt.passes.templates.row_program import Extent, plan
 from aiopt.passes.templates.row_reader import RowKernel
 from aiopt.passes.templates.row_sweep import Rows, Run
 from aiopt.passes.templates.row_walk import Cell, Place, Walk
+from aiopt.passes.templates.view import Places
 
 
 @dataclass(frozen=True)
@@ -26,15 +27,16 @@ class RowTasks:
     kernel: RowKernel
     numbers: Parameters
     rows: Rows
+    first: Index  # of the rows along the last axis of lead
 
     @staticmethod
-    def of(kernel: RowKernel, numbers: Parameters, buffers: Buffers) -> RowTasks:
+    def of(kernel: RowKernel, numbers: Parameters, places: Places) -> RowTasks:
         program = kernel.program
-        loads = {s: Walk.of(buffers[s.value], s.shape, kernel) for s in program.steps if s.value is not None}
+        loads = {s: Walk.of(places[s.value], s.shape, kernel) for s in program.steps if s.value is not None}
         shape = program.shape if program.steps[-1].extent is Extent.ROW else program.single
-        destination = Walk.of(buffers[kernel.result], shape, kernel)
+        destination = Walk.of(places[kernel.result], shape, kernel)
         rows = Rows(program, plan(program), loads, destination, numbers["lanes"], bool(numbers["fma"]))
-        return RowTasks(kernel, numbers, rows)
+        return RowTasks(kernel, numbers, rows, places.first)
 
     def emit(self) -> None:
         """The whole kernel: a parallel loop over tasks."""
@@ -43,9 +45,8 @@ class RowTasks:
             width = self.numbers["vectors"] * self.numbers["lanes"]
             emit.forall([*sizes, -(-self.kernel.size(self.kernel.inner) // width)], self._side_by_side)
         else:
-            *outer, last = sizes or [1]
             parts = -(-self.kernel.size(self.kernel.row) // self.numbers["columns"])
-            emit.forall([*outer, -(-last // self.numbers["rows"]), parts], self._one_by_one)
+            emit.forall([*sizes[:-1], -(-self.kernel.count // self.numbers["rows"]), parts], self._one_by_one)
 
     def _side_by_side(self, *indices: ir.Value) -> None:
         """A task: rows whose elements lie beside one another, a row a lane."""
@@ -70,13 +71,13 @@ class RowTasks:
         """A task: some rows, one after the other, or a part of each."""
         *outer, group, part = indices
         rows = self.numbers["rows"]
-        last = self.kernel.size(self.kernel.lead[-1]) if self.kernel.lead else 1
-
+        last = self.kernel.count
         together = self.numbers["together"]
         over = last % together
 
         def run(at: Index, count: int) -> None:
-            self._rows([Place((*outer, emit.add(at, i)) if self.kernel.lead else (), 0) for i in range(count)], part)
+            starts = [emit.add(emit.add(self.first, at), i) for i in range(count)]
+            self._rows([Place((*outer, start) if self.kernel.lead else (), 0) for start in starts], part)
 
         def some(at: Index, _: list[ir.Value]) -> list[ir.Value]:
             run(at, together)

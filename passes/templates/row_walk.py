@@ -11,6 +11,7 @@ from aiopt.passes.templates import emit
 from aiopt.passes.templates.access import row_major
 from aiopt.passes.templates.emit import Chunk, Index
 from aiopt.passes.templates.row_reader import RowKernel
+from aiopt.passes.templates.view import View
 
 
 @dataclass(frozen=True)
@@ -42,17 +43,18 @@ class Walk:
     row: int
     inner: int
     across: bool  # vectors have a row a lane
+    base: Index = 0  # where the first element is
 
     @staticmethod
-    def of(buffer: ir.Value, shape: Sequence[int], kernel: RowKernel) -> Walk:
-        """A buffer whose contents broadcast to the kernel's rows."""
-        strides = row_major(shape)
+    def of(view: View, shape: Sequence[int], kernel: RowKernel) -> Walk:
+        """A tensor that broadcasts to the kernel's rows, of this shape in their rank; a dense one if it lacks axes."""
+        strides = view.strides if len(view.strides) == len(shape) else row_major(shape)
 
         def stride(axes: Sequence[int]) -> int:
             return strides[axes[-1]] if axes and shape[axes[-1]] != 1 else 0
 
         lead = tuple(stride(axes) for axes in kernel.lead)
-        return Walk(emit.flat(buffer), lead, stride(kernel.row), stride(kernel.inner), bool(kernel.inner))
+        return Walk(view.buffer, lead, stride(kernel.row), stride(kernel.inner), bool(kernel.inner), view.base)
 
     def load(self, place: Place, along: Index, cell: Cell) -> ir.Value:
         """A vector as f32; one element in all lanes where they all see the same."""
@@ -71,4 +73,4 @@ class Walk:
 
     def _position(self, place: Place, along: Index, cell: Cell) -> Index:
         lead = emit.add(emit.dot(place.lead, self.lead), emit.mul(place.inner, self.inner))
-        return emit.add(lead, emit.mul(emit.add(along, cell.step), self.row))
+        return emit.add(self.base, emit.add(lead, emit.mul(emit.add(along, cell.step), self.row)))

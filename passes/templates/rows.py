@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
+from aiopt.passes.templates.base import Facts, Parameters, Template
 from aiopt.passes.templates.row_program import plan
 from aiopt.passes.templates.row_reader import RowKernel, read_rows
 from aiopt.passes.templates.row_tasks import RowTasks
+from aiopt.passes.templates.view import Places
 
 _SHORTEST = 8  # elements of a row, or rows side by side, that pay for a loop over vectors
 _VECTORS = 4  # of a row at a time: steps of elementary functions wait for each other
@@ -37,7 +38,7 @@ def _kept_bytes(kernel: RowKernel, lanes: int) -> int:
 
 def _parameters(kernel: RowKernel, facts: Facts) -> Parameters:
     row = kernel.size(kernel.row)
-    rows = kernel.size(kernel.lead[-1]) if kernel.lead and not kernel.inner else 1
+    rows = 1 if kernel.inner else kernel.count
     tasks = -(-_TASKS_PER_CORE * facts.cores // prod(map(kernel.size, kernel.lead[:-1])))
     part = max(1, min(_TASK_ELEMENTS // row, rows // tasks))
     wanted, vectors = _block(kernel)
@@ -78,20 +79,28 @@ def _side_by_side(kernel: RowKernel, facts: Facts) -> int:
 
 
 def _ranges(kernel: RowKernel, facts: Facts) -> dict[str, Sequence[int]]:
-    rows = kernel.size(kernel.lead[-1]) if kernel.lead and not kernel.inner else 1
+    rows = 1 if kernel.inner else kernel.count
     together = _parameters(kernel, facts)["together"]
     return {"vectors": (1, 2, 4, 8), "rows": range(together, rows + 1, together)}
 
 
-def _emit(kernel: RowKernel, parameters: Parameters, buffers: Buffers) -> None:
-    RowTasks.of(kernel, parameters, buffers).emit()
+def _cost(kernel: RowKernel, facts: Facts) -> float:
+    """Cycles: of each vector as many as the instructions of its steps."""
+    *outer, _ = [kernel.size(axes) for axes in kernel.lead] or [1]
+    elements = prod(outer) * kernel.count * kernel.size(kernel.row) * kernel.size(kernel.inner)
+    steps = sum(step.cost for sweep in plan(kernel.program) for step in (*sweep.steps, *sweep.folds))
+    return elements * steps / facts.lanes
+
+
+def _emit(kernel: RowKernel, parameters: Parameters, places: Places) -> None:
+    RowTasks.of(kernel, parameters, places).emit()
 
 
 TEMPLATE = Template(
     "rows",
     ("lanes", "fma", "vectors", "together", "rows", "columns"),
     _matches,
-    no_rival,
+    _cost,
     _parameters,
     _ranges,
     _emit,

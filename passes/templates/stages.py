@@ -1,4 +1,6 @@
-"""Kernels of several contractions: bands of rows pass through all of them in buffers that stay in cache.
+"""Kernels of several stages: bands of rows pass through all of them in buffers that stay in cache.
+
+Stages are contractions, and at the end maybe a program on rows (softmax, a norm) that reads what the last one gives.
 
 Source: Alwani et al., Fused-Layer CNN Accelerators, MICRO 2016.
 """
@@ -23,7 +25,9 @@ from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.geometry import read_geometry
 from aiopt.passes.templates.kernel import Contraction, weight_of
 from aiopt.passes.templates.product import read_product
+from aiopt.passes.templates.read_kernel import Stage
 from aiopt.passes.templates.registry import BANDS, choose_stage, least_cost
+from aiopt.passes.templates.row_reader import RowKernel
 from aiopt.passes.templates.view import Places, View
 from aiopt.support.errors import CompileError
 from aiopt.support.types import item_bytes
@@ -40,10 +44,12 @@ class Banded:
     """How stages are computed: the rows of the last one in a band, images (a matrix is one), parallel tasks of each and
     cycles in one of them.
 
-    buffer_bytes: what a task needs between stages. repeated: the cycles spent on what another band computes, too.
+    bands: of all images. buffer_bytes: what a task needs between stages. repeated: the cycles spent on what another
+    band computes, too.
     """
 
     rows: int
+    bands: int
     images: int
     tasks: int
     cycles: float
@@ -51,26 +57,43 @@ class Banded:
     repeated: float
 
 
-def read_layers(stages: Sequence[Contraction]) -> list[Layer] | None:
+def read_layers(stages: Sequence[Stage]) -> list[Layer] | None:
     """What planning must know of the stages; None if they are not all convolutions of images with channels last, or all
-    products of one matrix with known ones."""
+    products of one matrix with known ones, and maybe what is computed of the rows of the last one."""
     made: dict[ir.Value, int] = {}
     layers: list[Layer] = []
     for stage in stages:
-        rows = _rows_read(stage)
-        if rows is None or stage.casts or type(stage.root) is not type(stages[0].root):
+        reads = _reads(stage, made)
+        if reads is None or _is_matrix(stage) != _is_matrix(stages[0]):
             return None
-        reads = [Read(made[value]) for value in stage.side_operands() if value in made]
-        if stage.root.operation.operands[0] in made:
-            reads.append(replace(rows, layer=made[stage.root.operation.operands[0]]))
         count, line = _lines(stage)
         layers.append(Layer(count, line * item_bytes(type_of(stage.result).element), tuple(reads)))
         made[stage.result] = len(layers) - 1
     return layers
 
 
+def _is_matrix(stage: Stage) -> bool:
+    """True if its rows are those of a matrix, and not those of images."""
+    return isinstance(stage, RowKernel) or isinstance(stage.root, ai.MatMulOp)
+
+
+def _reads(stage: Stage, made: Mapping[ir.Value, int]) -> list[Read] | None:
+    """What a row of a stage needs of the layers before; None if it is nothing that is computed in bands."""
+    if isinstance(stage, RowKernel):
+        program = stage.program
+        is_matrix = program.axes == range(len(program.shape) - 1, len(program.shape)) and len(stage.lead) <= 1
+        loads = [step.value for step in program.loads if step.value is not None]
+        return [Read(made[value]) for value in loads if value in made] if is_matrix else None
+    rows = _rows_read(stage)
+    if rows is None or stage.casts:
+        return None
+    reads = [Read(made[value]) for value in stage.side_operands() if value in made]
+    operand = stage.root.operation.operands[0]
+    return [*reads, replace(rows, layer=made[operand])] if operand in made else reads
+
+
 def _rows_read(stage: Contraction) -> Read | None:
-    """Which rows of its operand a stage needs for one; None if it is nothing that is computed in bands."""
+    """Which rows of its operand a contraction needs for one; None if it is nothing that is computed in bands."""
     if isinstance(stage.root, ai.MatMulOp):
         is_one = stage.scores is None and stage.packable and not read_product(stage).batch
         return Read(0) if is_one else None
@@ -80,18 +103,17 @@ def _rows_read(stage: Contraction) -> Read | None:
     return Read(0, geometry.y.stride, geometry.y.pad, (geometry.y.taps - 1) * geometry.y.dilation + 1)
 
 
-def _images(stage: Contraction) -> int:
-    return 1 if isinstance(stage.root, ai.MatMulOp) else stage.out.shape[0]
+def _images(stage: Stage) -> int:
+    return 1 if _is_matrix(stage) else type_of(stage.result).shape[0]
 
 
-def _lines(stage: Contraction) -> tuple[int, int]:
+def _lines(stage: Stage) -> tuple[int, int]:
     """The rows of an image or the matrix, and the elements of each."""
-    shape = type_of(stage.result).shape
-    is_matrix = isinstance(stage.root, ai.MatMulOp)
-    return (prod(shape[:-1]), shape[-1]) if is_matrix else (shape[1], prod(shape[2:]))
+    shape = stage.program.shape if isinstance(stage, RowKernel) else type_of(stage.result).shape
+    return (prod(shape[:-1]), shape[-1]) if _is_matrix(stage) else (shape[1], prod(shape[2:]))
 
 
-def plan_bands(stages: Sequence[Contraction], facts: Facts, most_bytes: int) -> Banded | None:
+def plan_bands(stages: Sequence[Stage], facts: Facts, most_bytes: int) -> Banded | None:
     """The fastest way through all stages whose buffers take so many bytes at most; None if there is none."""
     layers = read_layers(stages)
     if layers is None or any(_cost(stage, facts) is None for stage in stages):
@@ -110,23 +132,30 @@ def plan_bands(stages: Sequence[Contraction], facts: Facts, most_bytes: int) -> 
         work = images * bands.number * sum(cost for cost in costs if cost is not None)
         cycles = work + images * bands.number * len(stages) * _BAND_CYCLES
         tasks = min(bands.number, facts.cores)
-        found.append(Banded(height, images, tasks, cycles, bands.buffer_bytes(layers), work - alone))
+        found.append(
+            Banded(height, images * bands.number, images, tasks, cycles, bands.buffer_bytes(layers), work - alone)
+        )
     least = min((banded.cycles for banded in found), default=0.0)
     # Nobody knows how many threads there will be: as many as cores, but what that costs one thread is bounded.
     good = [banded for banded in found if banded.cycles <= _PARALLEL_COST * least]
     return min(good, key=lambda banded: banded.cycles / min(facts.cores, images * banded.tasks), default=None)
 
 
-def _cost(stage: Contraction, facts: Facts) -> float | None:
+def _cost(stage: Stage, facts: Facts) -> float | None:
     """Cycles of a stage on one core; None if no template covers it."""
     cost = least_cost(stage, replace(facts, cores=1))
     if cost is None:
         return None
-    weight = type_of(weight_of(stage.weighted))
-    return max(cost, weight.nbytes / _WEIGHT_BYTES_PER_CYCLE if weight.nbytes > facts.l2_bytes // 2 else 0.0)
+    size = weight_bytes(stage)
+    return max(cost, size / _WEIGHT_BYTES_PER_CYCLE if size > facts.l2_bytes // 2 else 0.0)
 
 
-def choose_stages(stages: Sequence[Contraction], facts: Facts) -> list[tuple[str, Parameters]]:
+def weight_bytes(stage: Stage) -> int:
+    """Of a contraction."""
+    return 0 if isinstance(stage, RowKernel) else type_of(weight_of(stage.weighted)).nbytes
+
+
+def choose_stages(stages: Sequence[Stage], facts: Facts) -> list[tuple[str, Parameters]]:
     """The numbers of the bands, and the template of each stage with its own; none where templates do not do."""
     planned = plan_bands(stages, facts, facts.l2_bytes)
     layers = read_layers(stages)
@@ -141,7 +170,7 @@ def choose_stages(stages: Sequence[Contraction], facts: Facts) -> list[tuple[str
 
 
 def emit_stages(
-    stages: Sequence[Contraction],
+    stages: Sequence[Stage],
     numbers: Parameters,
     chosen: Sequence[tuple[Template, Parameters]],
     arguments: Mapping[ir.Value, View],
@@ -181,16 +210,16 @@ def _of_image(view: View, image: ir.Value) -> View:
     return view.shifted(emit.mul(image, view.strides[0]))
 
 
-def _allocate(stage: Contraction) -> ir.Value:
+def _allocate(stage: Stage) -> ir.Value:
     assert stage.rows is not None, "stages are cut into bands"
     size = stage.rows * _lines(stage)[1]
     return memref.AllocOp(ir.MemRefType.get([size], element_type(type_of(stage.result))), [], []).result
 
 
-def _in_band(buffer: ir.Value, stage: Contraction, first: Index) -> View:
+def _in_band(buffer: ir.Value, stage: Stage, first: Index) -> View:
     """A stage's result as if all rows were there, of one image."""
     shape = type_of(stage.result).shape
-    shape = shape if isinstance(stage.root, ai.MatMulOp) else (1, *shape[1:])
+    shape = shape if _is_matrix(stage) else (1, *shape[1:])
     return View(buffer, shape, row_major(shape), emit.mul(first, -_lines(stage)[1]))
 
 

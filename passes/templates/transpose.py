@@ -18,9 +18,10 @@ from aiopt.dialects.ext import Operation, type_of
 from aiopt.passes.permutation import permutation_of
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.access import row_major
-from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
+from aiopt.passes.templates.base import Facts, Parameters, Template, no_rival
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.shuffles import gather, transposed
+from aiopt.passes.templates.view import Places
 
 _ELEMENTS = frozenset({"f32", "i32", "ui32"})
 _LARGEST_TILE = 8
@@ -98,8 +99,8 @@ def _ranges(kernel: Movement, facts: Facts) -> dict[str, Sequence[int]]:
     return {"tile": (4, 8)}
 
 
-def _emit(kernel: Movement, parameters: Parameters, buffers: Buffers) -> None:
-    source, target = emit.flat(buffers[kernel.input]), emit.flat(buffers[kernel.result])
+def _emit(kernel: Movement, parameters: Parameters, places: Places) -> None:
+    source, target = places[kernel.input].buffer, places[kernel.result].buffer
     emitter = _Emitter(kernel, parameters["tile"], source, target)
     if kernel.across is kernel.along:
         emitter.copy_rows()

@@ -8,7 +8,9 @@ import pytest
 import aiopt
 from aiopt.support.compare import TOLERANCE, relative_difference, run_onnxruntime
 from aiopt.support.errors import OptionError
+from aiopt.support.fusion import MODES
 from bench.networks import moving_kernels
+from bench.transformers import bert, bert_inputs
 from e2e.cases import CASES
 
 
@@ -24,6 +26,22 @@ def test_as_few_launches_as_can_be(name: str, most: int) -> None:
             assert relative_difference(outputs[key], want) <= TOLERANCE
         again = net.run(inputs)
         assert all(np.array_equal(outputs[key], again[key]) for key in outputs)
+
+
+def test_norms_of_a_transformer_in_the_kernels_of_their_products() -> None:
+    tokens, vocabulary, layers = 24, 100, 2
+    model, inputs = bert(tokens, layers, 64, 4, vocabulary), bert_inputs(tokens, vocabulary)
+    wanted, alone = run_onnxruntime(model, inputs), {}
+    for mode in MODES:
+        found = []
+        for threads in (1, 2):
+            with aiopt.compile(model, fusion=mode, threads=threads, cache=False) as net:
+                found.append(net.run(inputs))
+                alone[mode] = sum(kernel["kernel"].startswith("layer_norm") for kernel in net.report()["kernels"])
+        for key, want in wanted.items():
+            assert relative_difference(found[0][key], want) <= TOLERANCE
+            assert np.array_equal(found[0][key], found[1][key])
+    assert alone["max"] < alone["off"]
 
 
 def test_an_unknown_mode_is_refused() -> None:

@@ -22,6 +22,7 @@ from aiopt.targets import find_target
 Build = Callable[..., ir.Value]
 Adjust = Callable[[Unit], None]
 GROUPED = "ai-group-kernels,ai-outline-kernels"
+FACTS = "vector-bits=256 registers=16 cores=2 fma=true"
 
 
 @dataclass
@@ -135,3 +136,21 @@ def run(
     code = target.build(unit, KernelCache())
     single, double = (target.load(unit, code, threads, {}).run(inputs) for threads in (1, 2))
     return single, double
+
+
+def fused(l2_bytes: int = 1 << 20) -> str:
+    """The passes that make kernels of as many layers as they can."""
+    options = f"fusion=max vector-bits=256 registers=16 cores=2 l2-bytes={l2_bytes}"
+    return f"ai-place-parts,ai-group-kernels{{{options}}},ai-outline-kernels"
+
+
+def check_bands(kernel: Kernel, rows: int, winograd: str = "off") -> None:
+    """`check` of one kernel of several stages, in bands of so many rows and two tasks."""
+
+    def set_rows(unit: Unit) -> None:
+        (function,) = [op for op in unit.module.body.operations if "ai.stages" in op.attributes]
+        with unit.module.context:
+            text = f'{{name = "bands", rows = {rows} : i64, tasks = 2 : i64}}'
+            function.attributes["ai.template"] = ir.Attribute.parse(text)
+
+    check([kernel], f"{FACTS} l2-bytes=1048576", winograd, fused(), set_rows)
