@@ -96,6 +96,7 @@ class LoopsPipeline(NamedPipeline):
             "cse",
             "canonicalize",
             "ai-allocate-scratch",
+            "schedule-split-rest",
             "func.func(convert-linalg-to-loops)",
             "canonicalize",
             f"ai-plan-threads{{cores={self.cores}}}",

@@ -17,13 +17,14 @@ from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.access import Access
 from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
-from aiopt.passes.templates.blocking import choose_block, fetches_ahead, idle_part, register_blocks, split
+from aiopt.passes.templates.blocking import choose_block, divides_rows, fetches_ahead, idle_part, register_blocks, split
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Axes, Result, Tile, each_axis, folds
 from aiopt.passes.templates.kernel import Contraction, is_pointwise
 from aiopt.passes.templates.pairs import sums_pairs
 from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
 from aiopt.passes.templates.turn import Lines, turn_columns
+from aiopt.support.cost import MULTIPLY_ADDS
 from aiopt.support.errors import CompileError
 from aiopt.support.types import item_bytes
 
@@ -34,6 +35,7 @@ _PANEL_PART = 8
 _STRIDED_STEPS = 128
 # So much longer the last core may take than the others: task sizes are not equal to the last row anyway.
 _IDLE = 0.02
+_FEWEST_THREADS = 2  # on which it matters how a loop is divided
 _MANY_ROWS = 2  # tiles of rows from which on a panel stays in the L2 cache for the next
 
 
@@ -148,7 +150,8 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
             tiles = -(-tiles // 2)
         else:
             panels = -(-panels // 2)
-    tiles = _even_tiles(product, mr, tiles, -(-product.n // (panels * nr)), facts.cores)
+    across = 1 if _divides_rows(product, kernel.packable, mr, lanes) else -(-product.n // (panels * nr))
+    tiles = _even_tiles(product, mr, tiles, across, facts.cores)
     return {
         "lanes": lanes,
         "fma": int(facts.fma),
@@ -164,6 +167,16 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
             and fetches_ahead(product.m, item * product.k * product.n, item * kc * nr, facts.l2_bytes)
         ),
     }
+
+
+def _divides_rows(product: Product, packed: bool, mr: int, lanes: int) -> bool:
+    """Whether threads divide the rows of the result or its columns. Of several matrices each thread has some."""
+    if prod(product.batch) > 1 or not packed:
+        return False
+    work = product.m * product.k * product.n / (MULTIPLY_ADDS * lanes)
+    waiting = idle_part(-(-product.m // mr), _FEWEST_THREADS) * work / _FEWEST_THREADS
+    item = item_bytes(type_of(product.rhs.value).element)
+    return divides_rows(item * product.k * product.n, 4 * product.m * product.n, waiting)
 
 
 def _even_tiles(product: Product, mr: int, tiles: int, across: int, cores: int) -> int:
@@ -304,7 +317,8 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
     emitter = _Emitter(product, parameters, result, lhs, rhs, kernel.pack is not None, turned)
     columns, rows = parameters["panels"] * parameters["nr"], parameters["tiles"] * parameters["mr"]
     trips = [-(-product.n // columns), -(-product.m // rows)]
-    emit.forall([*product.batch, *trips], emitter.task)
+    rows = _divides_rows(product, kernel.packable, parameters["mr"], parameters["lanes"])
+    emit.forall([*product.batch, *trips], emitter.task, along=len(product.batch) + int(rows))
 
 
 TEMPLATE = Template(

@@ -15,7 +15,7 @@ from aiopt.passes.templates.kernel import Contraction
 from aiopt.passes.templates.sweep import BLOCKS
 from aiopt.passes.templates.winograd_input import InputSide
 from aiopt.passes.templates.winograd_output import OutputSide, rows_of_chunk
-from aiopt.passes.templates.winograd_tiles import Matrices, Tiles
+from aiopt.passes.templates.winograd_tiles import Matrices, Tiles, divides_tiles
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,9 @@ class Tasks:
     """Emits the kernel.
 
     numbers: nr filters in a block, mr tiles at a time in registers, `tiles` in a chunk. With the order BLOCKS all tiles
-    are transformed first, each chunk in `parts` tasks; then a task is a chunk times a block of filters. Else a task is
-    one of `parts` runs of chunks, each transformed and multiplied with all blocks.
+    are transformed first, each chunk in `parts` tasks; then a task is a chunk times a block of filters, and threads
+    divide the chunks or, where there are many weights, the blocks. Else a task is one of `parts` runs of chunks, each
+    transformed and multiplied with all blocks, in buffers of its own.
     """
 
     tiles: Tiles
@@ -56,7 +57,11 @@ class Tasks:
             return
         whole, (full, rest) = self._matrices(self._chunks), self._blocks
         emit.forall([self._chunks, parts], lambda chunk, part: self._transform_part(whole, chunk, part))
-        emit.forall([full + bool(rest), self._chunks], lambda block, chunk: self._one_block(whole, block, chunk))
+        emit.forall(
+            [full + bool(rest), self._chunks],
+            lambda block, chunk: self._one_block(whole, block, chunk),
+            along=int(divides_tiles(self.tiles, self.numbers["mr"], self.numbers["lanes"])),
+        )
 
     def _matrices(self, chunks: int) -> Matrices:
         """For the transformed tiles of some chunks."""

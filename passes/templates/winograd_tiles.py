@@ -10,8 +10,12 @@ from mlir.dialects import arith
 
 from aiopt.dialects.ai.winograd import TAPS
 from aiopt.passes.templates import emit
+from aiopt.passes.templates.blocking import divides_rows, idle_part
 from aiopt.passes.templates.emit import Chunk, Index
 from aiopt.passes.templates.geometry import Geometry
+from aiopt.support.cost import MULTIPLY_ADDS
+
+_FEWEST_THREADS = 2  # on which it matters how a loop is divided
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,17 @@ class Tiles:
         image = arith.divui(line, emit.index(self.down))
         row = arith.remui(line, emit.index(self.down))
         return image, emit.index(emit.mul(row, self.size)), emit.index(emit.mul(column, self.size))
+
+
+def divides_tiles(tiles: Tiles, mr: int, lanes: int) -> bool:
+    """Whether threads divide the tiles or the blocks of filters; mr: tiles at a time."""
+    geometry, positions = tiles.geometry, tiles.extent**2
+    weights = 4 * positions * geometry.channels * geometry.filters
+    pixels = geometry.images * geometry.y.count * geometry.x.count
+    moved = 4 * (positions * tiles.total * geometry.channels + pixels * geometry.filters)
+    work = tiles.total * weights / 4 / (MULTIPLY_ADDS * lanes)
+    waiting = idle_part(-(-tiles.total // mr), _FEWEST_THREADS) * work / _FEWEST_THREADS
+    return divides_rows(weights, moved, waiting)
 
 
 @dataclass(frozen=True)
