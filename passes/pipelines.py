@@ -74,6 +74,9 @@ class LinalgPipeline(NamedPipeline):
         ]
 
 
+_SPARE = 100  # per cent of the arena: the memory that threads which keep what they wrote in their caches are worth
+
+
 @dataclass(frozen=True)
 class LoopsPipeline(NamedPipeline):
     """TENSOR to LOOPS: schedule each kernel, give it buffers, turn it into loops, plan the threads and memory of all.
@@ -100,5 +103,5 @@ class LoopsPipeline(NamedPipeline):
             "func.func(convert-linalg-to-loops)",
             "canonicalize",
             f"ai-plan-threads{{cores={self.cores}}}",
-            "ai-plan-memory",
+            f"ai-plan-memory{{spare={_SPARE if self.cores > 1 else 0}}}",
         ]

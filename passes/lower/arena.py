@@ -14,7 +14,6 @@ from dataclasses import dataclass
 ALIGNMENT = 64  # a cache line, and the widest vector register
 _PLACEMENTS = 100_000  # bound on the work of a hill climb: placements of one buffer, about 2 us each
 _TRIES = 500
-_ROOM = 2  # times the smallest arena that buffers in the middle of slots may take
 
 
 @dataclass(frozen=True)
@@ -62,8 +61,11 @@ def live_bytes(buffers: Sequence[Buffer]) -> list[int]:
     return live
 
 
-def plan(buffers: Sequence[Buffer], seed: int = 0) -> Plan:
-    """The best plan found; the same for the same buffers and seed."""
+def plan(buffers: Sequence[Buffer], seed: int = 0, room: float = 1.0) -> Plan:
+    """The best plan found; the same for the same buffers and seed.
+
+    room: times the smallest arena found that one may take in which all buffers lie in the middle of slots.
+    """
     if not buffers:
         return Plan((), 0, 0)
     conflicts, sizes = _conflicts(buffers), [buffer.aligned for buffer in buffers]
@@ -80,7 +82,7 @@ def plan(buffers: Sequence[Buffer], seed: int = 0) -> Plan:
             break
         best = min(best, _climb(sizes, conflicts, start, bound, rng), key=lambda candidate: candidate[2])
     centred = _centred(sizes, conflicts)
-    if centred[1] <= _ROOM * best[2]:
+    if centred[1] <= room * best[2] and room > 1:
         return Plan(tuple(centred[0]), centred[1], bound)
     return Plan(tuple(best[1]), best[2], bound)
 

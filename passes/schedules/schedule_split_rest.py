@@ -23,8 +23,8 @@ class ScheduleSplitRest(SchedulePass):
 
     name: ClassVar[str] = "schedule-split-rest"
     requires = Level.TENSOR
-    elements: int = 8192
-    least: int = 16384
+    elements: int = 2048
+    least: int = 4096
 
     def schedule(self, function: func.FuncOp, name: str) -> str | None:
         if "ai.kernel" not in function.attributes:

@@ -12,8 +12,8 @@ from aiopt.support.cost import BYTES_PER_CYCLE, MULTIPLY_ADDS
 _LOADS, _LATENCY, _ISSUE = 2, 4, 5
 _MAX_ROWS, _MAX_VECTORS = 16, 8
 _FEW_ROWS = 512
-# Cycles that a byte of a result costs if threads divide its columns: half of the lines are read on a core that did not
-# write them, at 200 ns (600 cycles) a line where caches are far apart, several of them at a time.
+# Cycles that a byte costs if threads divide columns: lines are read on cores that did not write them, and whoever next
+# writes to a line that two caches share waits for 30 ns (90 cycles) where these are far apart, for 9 where they are near.
 _CYCLES_TO_CROSS = 0.7
 
 
@@ -68,13 +68,14 @@ def idle_part(tasks: int, cores: int) -> float:
     return -(-tasks // cores) * cores / tasks - 1
 
 
-def divides_rows(weight_bytes: int, result_bytes: int, waiting: float = 0.0) -> bool:
+def divides_rows(weight_bytes: int, moved_bytes: int, waiting: float = 0.0) -> bool:
     """True if threads are to divide the rows of a result (pixels, say) among them, not its columns.
 
     Rows then stay in the cache of the core that goes on with them, as most kernels divide them. Each core reads all
-    weights for it, in place of its part of them, and waits so many cycles for one that has more rows.
+    weights for it, in place of its part of them, and waits so many cycles for one that has more rows. moved: read and
+    written beside the weights.
     """
-    return weight_bytes / 2 / BYTES_PER_CYCLE["memory"] + waiting < _CYCLES_TO_CROSS * result_bytes
+    return weight_bytes / 2 / BYTES_PER_CYCLE["memory"] + waiting < _CYCLES_TO_CROSS * moved_bytes
 
 
 def choose_block(

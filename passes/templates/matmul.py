@@ -176,7 +176,7 @@ def _divides_rows(product: Product, packed: bool, mr: int, lanes: int) -> bool:
     work = product.m * product.k * product.n / (MULTIPLY_ADDS * lanes)
     waiting = idle_part(-(-product.m // mr), _FEWEST_THREADS) * work / _FEWEST_THREADS
     item = item_bytes(type_of(product.rhs.value).element)
-    return divides_rows(item * product.k * product.n, 4 * product.m * product.n, waiting)
+    return divides_rows(item * product.k * product.n, product.m * (item * product.k + 4 * product.n), waiting)
 
 
 def _even_tiles(product: Product, mr: int, tiles: int, across: int, cores: int) -> int:

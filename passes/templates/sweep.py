@@ -217,4 +217,5 @@ def _divides_rows(geometry: Geometry, lanes: int) -> bool:
     taps = geometry.y.taps * geometry.x.taps * geometry.depth * geometry.filters
     pixels = geometry.y.count * geometry.x.count
     waiting = idle_part(geometry.y.count, _FEWEST_THREADS) * pixels * taps / (MULTIPLY_ADDS * lanes) / _FEWEST_THREADS
-    return divides_rows(4 * taps, 4 * pixels * geometry.filters, waiting)
+    moved = 4 * (pixels * geometry.filters + geometry.y.size * geometry.x.size * geometry.channels)
+    return divides_rows(4 * taps, moved, waiting)

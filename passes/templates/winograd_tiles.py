@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlir import ir
 from mlir.dialects import arith
@@ -65,7 +65,8 @@ def divides_tiles(tiles: Tiles, mr: int, lanes: int) -> bool:
     geometry, positions = tiles.geometry, tiles.extent**2
     weights = 4 * positions * geometry.channels * geometry.filters
     pixels = geometry.images * geometry.y.count * geometry.x.count
-    moved = 4 * (positions * tiles.total * geometry.channels + pixels * geometry.filters)
+    read = geometry.images * geometry.y.size * geometry.x.size + positions * tiles.total
+    moved = 4 * (read * geometry.channels + pixels * geometry.filters)
     work = tiles.total * weights / 4 / (MULTIPLY_ADDS * lanes)
     waiting = idle_part(-(-tiles.total // mr), _FEWEST_THREADS) * work / _FEWEST_THREADS
     return divides_rows(weights, moved, waiting)
@@ -78,17 +79,23 @@ class Matrices:
     buffer: ir.Value
     columns: int
     step: int  # elements from one matrix to the next
+    count: int
+    start: Index = 0
 
     @staticmethod
-    def allocate(count: int, rows: int, columns: int) -> Matrices:
+    def allocate(count: int, rows: int, columns: int, sets: int = 1) -> Matrices:
+        """count matrices, in so many sets, one after the other."""
         lines = -(-rows * columns // emit.LINE)
         step = (
             lines + 1 - lines % 2
         ) * emit.LINE  # an odd number of lines: what is next to each other shares no cache set
-        return Matrices(emit.scratch(count * step), columns, step)
+        return Matrices(emit.scratch(sets * count * step), columns, step, count)
+
+    def of_set(self, number: Index) -> Matrices:
+        return replace(self, start=emit.mul(number, self.count * self.step))
 
     def at(self, matrix: Index, row: Index) -> Index:
-        return emit.add(emit.mul(matrix, self.step), emit.mul(row, self.columns))
+        return emit.add(self.start, emit.add(emit.mul(matrix, self.step), emit.mul(row, self.columns)))
 
 
 def each_vector(channels: int, lanes: int, body: Callable[[Index, Chunk], None]) -> None:

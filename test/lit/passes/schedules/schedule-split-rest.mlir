@@ -8,13 +8,13 @@
 // WHOLE-LABEL: func.func private @stay(
 #same = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 module attributes {ai.level = "tensor"} {
-  // Copies of a concat: of 40 x 64 elements each, five rows and two in an iteration.
+  // Copies of a concat: a row of pixels, or a part of one, in an iteration.
   // CHECK-LABEL: func.func private @concat(
-  // CHECK: scf.forall (%{{.*}}, %[[I:.*]]) in (1, 16)
-  // CHECK: memref.subview %{{.*}} [1, 5, 80, 16] [1, 1, 1, 1]
+  // CHECK: scf.forall (%{{.*}}, %[[I:.*]]) in (1, 80)
+  // CHECK: memref.subview %{{.*}} [1, 1, 80, 16] [1, 1, 1, 1]
   // CHECK: linalg.copy
-  // CHECK: scf.forall (%{{.*}}, %{{.*}}) in (1, 40)
-  // CHECK: memref.subview %{{.*}} [1, 2, 80, 48] [1, 1, 1, 1]
+  // CHECK: scf.forall (%{{.*}}, %{{.*}}, %{{.*}}) in (1, 80, 2)
+  // CHECK: memref.subview %{{.*}} [1, 1, 40, 48] [1, 1, 1, 1]
   // CHECK: linalg.generic
   func.func private @concat(%a: memref<1x80x80x16xf32>, %b: memref<1x80x80x48xf32>, %out: memref<1x80x80x64xf32>) attributes {ai.kernel} {
     %0 = memref.subview %out[0, 0, 0, 0] [1, 80, 80, 16] [1, 1, 1, 1] : memref<1x80x80x64xf32> to memref<1x80x80x16xf32, strided<[409600, 5120, 64, 1]>>
