@@ -12,8 +12,8 @@ from aiopt.support.cost import BYTES_PER_CYCLE, MULTIPLY_ADDS
 _LOADS, _LATENCY, _ISSUE = 2, 4, 5
 _MAX_ROWS, _MAX_VECTORS = 16, 8
 _FEW_ROWS = 512
-# Cycles that a byte costs if threads divide columns: lines are read on cores that did not write them, and whoever next
-# writes to a line that two caches share waits for 30 ns (90 cycles) where these are far apart, for 9 where they are near.
+# Cycles that a byte costs if threads divide columns: lines are read on cores that did not write them, and who writes to
+# a line next that two caches share waits for 30 ns (90 cycles) where these are far apart, for 9 where they are near.
 _CYCLES_TO_CROSS = 0.7
 
 
