@@ -7,6 +7,10 @@ from typing import ClassVar
 
 from aiopt.passes.base import NamedPipeline
 from aiopt.passes.graph.assign_target import AssignTarget
+from aiopt.passes.graph.group_kernels import GroupKernels
+from aiopt.passes.graph.merge_parallel import MergeParallel
+from aiopt.passes.lower.plan_memory import PlanMemory
+from aiopt.support.fusion import OFF
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class KernelsPipeline(NamedPipeline):
     """GRAPH to KERNELS: the optimised graph, placed, laid out and cut into kernels.
 
     layout: see ai-assign-layout. amp: bf16 or f16, the type for ai-amp; none keeps the model's types. target, deny: see
-    ai-assign-target.
+    ai-assign-target. fusion, vector-bits, registers, l2-bytes, cores: see ai-group-kernels.
     """
 
     name: ClassVar[str] = "ai-kernels-pipeline"
@@ -42,16 +46,25 @@ class KernelsPipeline(NamedPipeline):
     amp: str = "none"
     target: str = "cpu"
     deny: str = ""
+    fusion: str = GroupKernels.fusion
+    vector_bits: int = GroupKernels.vector_bits
+    registers: int = GroupKernels.registers
+    l2_bytes: int = GroupKernels.l2_bytes
+    cores: int = GroupKernels.cores
 
     def passes(self) -> list[str]:
+        machine = {key: getattr(self, key) for key in ("vector_bits", "registers", "l2_bytes", "cores")}
+        parted = "," in self.target  # parts of a net share no buffer
         lowered = [] if self.amp == "none" else [f"ai-amp{{type={self.amp}}}", "ai-canonicalize", "ai-cse", "ai-dce"]
         return [
             "ai-graph-pipeline",
             *lowered,
             str(AssignTarget(target=self.target, deny=self.deny)),
             f"ai-assign-layout{{layout={self.layout}}}",
-            "ai-group-kernels",
-            "ai-outline-kernels",
+            *([] if parted or self.fusion == OFF else [str(MergeParallel(fusion=self.fusion, **machine))]),
+            *([] if parted else ["ai-place-parts"]),
+            str(GroupKernels(fusion=self.fusion, **machine)),
+            "ai-outline-kernels" if parted else "ai-outline-kernels{views=true}",
         ]
 
 
@@ -103,5 +116,5 @@ class LoopsPipeline(NamedPipeline):
             "func.func(convert-linalg-to-loops)",
             "canonicalize",
             f"ai-plan-threads{{cores={self.cores}}}",
-            f"ai-plan-memory{{spare={_SPARE if self.cores > 1 else 0}}}",
+            str(PlanMemory(spare=_SPARE if self.cores > 1 else 0)),
         ]

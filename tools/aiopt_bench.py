@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aiopt.support import command
-from aiopt.support.arguments import Parser, add_winograd_option, parse_shapes
+from aiopt.support.arguments import Parser, add_fusion_option, add_winograd_option, parse_shapes
 from aiopt.support.errors import OptionError
 from aiopt.support.files import write_output
 from aiopt.support.isolate import Journal
@@ -42,6 +42,7 @@ def _parser() -> Parser:
     add("--shape", action="append", default=[], metavar="NAME=1x3x48x320", help="shape of an input of all models")
     add("--input", action="append", default=[], metavar="NAME=FILE.npy", help="value of an input (else random)")
     add("--amp", choices=["none", "bf16", "f16"], default="none", help="mixed precision for aiopt (default: none)")
+    add_fusion_option(parser)
     add_winograd_option(parser)
     add("--seed", type=seed, default=0, metavar="N", help="seed of the random inputs (default: 0)")
     add("--seconds", type=_seconds, default=5.0, metavar="S", help="timed runs of a model, all engines (default: 5)")
@@ -130,7 +131,7 @@ def _measure(given: argparse.Namespace, model: Path, threads: int, peers: list[s
 def _job(given: argparse.Namespace, model: Path, shapes: dict[str, tuple[int, ...]], threads: int) -> Job:
     from aiopt.bench.engines import Job
 
-    return Job(model.resolve(), shapes, threads, given.amp, given.winograd or AUTO)
+    return Job(model.resolve(), shapes, threads, given.amp, given.fusion, given.winograd or AUTO)
 
 
 def _input_types(model: Path, shapes: dict[str, tuple[int, ...]]) -> dict[str, Any]:

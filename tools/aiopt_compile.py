@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING
 import aiopt
 from aiopt.source import source_files
 from aiopt.support import command
-from aiopt.support.arguments import Parser, add_target_options, parse_shapes, reject_target, target_choice
+from aiopt.support.arguments import (
+    Parser,
+    add_fusion_option,
+    add_target_options,
+    parse_shapes,
+    reject_target,
+    target_choice,
+)
 from aiopt.support.errors import OptionError, OutputError, OverwriteError, UnsupportedError
 from aiopt.support.files import is_special, read_input, refuse_sources, staged, write_output
 from aiopt.support.isolate import Journal
@@ -50,6 +57,7 @@ def _parser() -> Parser:
     add("--shape", action="append", default=[], metavar="NAME=1x3x48x320", help="shape of an input of an ONNX model")
     add("--threads", type=count, default=1, metavar="N", help="threads of a run unless it asks for others (default: 1)")
     add_target_options(parser)
+    add_fusion_option(parser)
     add("--no-cache", action="store_true", help="compile even if the cache has the net, and leave the cache alone")
     add("--c-flags", action="store_true", help="print what cc needs to build programs with compiled nets")
     return parser
@@ -113,9 +121,8 @@ def _net(given: argparse.Namespace, journal: Journal) -> Net:
     if io.is_mlir(model):
         reject_shapes(shapes, "MLIR")
     with pipeline.observed(StepKeeper(journal)):
-        net = api.compile_static(
-            api.read_source(model), target_choice(given), given.threads, shapes, not given.no_cache
-        )
+        source, target = api.read_source(model), target_choice(given)
+        net = api.compile_static(source, target, given.threads, shapes, not given.no_cache, fusion=given.fusion)
     if isinstance(net, StagedNet):
         net.save(given.output)  # raises: it says what of the model is not compiled
     return net

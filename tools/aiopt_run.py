@@ -22,6 +22,7 @@ from aiopt.runtime.parts_table import parts_table
 from aiopt.support import command
 from aiopt.support.arguments import (
     Parser,
+    add_fusion_option,
     add_target_options,
     parse_shapes,
     reject_target,
@@ -82,6 +83,7 @@ def _parser() -> Parser:
         help="with --amp: hold what each kernel gives against the same in f32 (compiles the net twice more)",
     )
     add_target_options(parser)
+    add_fusion_option(parser)
     add("--no-cache", action="store_true", help="compile even if the cache has the net, and leave the cache alone")
     add("--info", action="store_true", help="print what a .aio file says of itself, and run nothing")
     add("--json", action="store_true", help="print one JSON object")
@@ -165,7 +167,7 @@ def _compile(
         calibration = _calibration(model, shapes, arrays, given.seed) if given.amp == "f16" else None
         precision = api.Precision(given.amp, calibration)
         return model, api.compile_static(
-            source, target_choice(given), given.threads or 1, shapes, not given.no_cache, precision
+            source, target_choice(given), given.threads or 1, shapes, not given.no_cache, precision, given.fusion
         )
 
 

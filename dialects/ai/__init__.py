@@ -9,7 +9,7 @@ from aiopt.dialects.ai.dialect import AiDialect, Trait
 from aiopt.dialects.ai.integer import ConvIntegerOp, MatMulIntegerOp, QLinearMatMulOp
 from aiopt.dialects.ai.layer_norm import LayerNormOp
 from aiopt.dialects.ai.logic import AndOp, EqualOp, LessEqualOp, LessOp, NotOp, OrOp, SelectOp, XorOp
-from aiopt.dialects.ai.movement import BroadcastToOp, ConcatOp, RelayoutOp, ReshapeOp, SliceOp, TransposeOp
+from aiopt.dialects.ai.movement import BroadcastToOp, ConcatOp, InsertOp, RelayoutOp, ReshapeOp, SliceOp, TransposeOp
 from aiopt.dialects.ai.nn import BatchNormOp, MatMulOp, SoftmaxOp
 from aiopt.dialects.ai.padding import PadOp
 from aiopt.dialects.ai.pool import AvgPoolOp, MaxPoolOp, MaxPoolPlacesOp
@@ -86,6 +86,7 @@ __all__ = [
     "FloorOp",
     "GatherOp",
     "IdentityOp",
+    "InsertOp",
     "LayerNormOp",
     "LessEqualOp",
     "LessOp",

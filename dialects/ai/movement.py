@@ -171,6 +171,42 @@ class ConcatOp(AiDialect.Operation, name="concat"):
         return np.concatenate(inputs, axis=axis)
 
 
+class InsertOp(AiDialect.Operation, name="insert"):
+    """Put a tensor in its place in a larger one: out is `into` but for the elements `start` ... along `axis`.
+
+    Shapes: out and `into` have `size` elements along `axis`, of which input has a part; else they are as input is.
+    Without `into`, elements that input does not give are 0 here; nobody may rely on that: a kernel leaves them as its
+    buffer has them. Types: any, the same for all.
+    Errors: axis out of range; a part that does not lie within `size`; another shape of `into`.
+    Source: ONNX Concat; `ai-place-parts` makes chains of inserts of it, so that producers write where readers look.
+    """
+
+    traits = frozenset({Trait.MOVEMENT})
+    input: Operand[AnyTensor]
+    into: Operand[AnyTensor] | None
+    axis: ir.IntegerAttr
+    start: ir.IntegerAttr
+    size: ir.IntegerAttr
+    out: Result[AnyTensor]
+
+    @staticmethod
+    def infer(input: TensorType, into: TensorType | None, *, axis: int, start: int, size: int) -> TensorType:
+        check_axis(axis, input.rank)
+        if start < 0 or start + input.shape[axis] > size:
+            raise ValueError(f"{input.shape[axis]} elements from {start} on do not lie within {size}")
+        out = input.with_shape(*input.shape[:axis], size, *input.shape[axis + 1 :])
+        if into is not None and into != out:
+            raise ValueError(f"into is tensor<{into}>, but the result is tensor<{out}>")
+        return out
+
+    @staticmethod
+    def reference(input: np.ndarray, into: np.ndarray | None, *, axis: int, start: int, size: int) -> np.ndarray:
+        shape = (*input.shape[:axis], size, *input.shape[axis + 1 :])
+        out = np.zeros(shape, input.dtype) if into is None else into.copy()
+        out[(slice(None),) * axis + (slice(start, start + input.shape[axis]),)] = input
+        return out
+
+
 class BroadcastToOp(AiDialect.Operation, name="broadcast_to"):
     """Repeat along dimensions of size 1, and new leading ones, as numpy does.
 

@@ -1,7 +1,8 @@
 """Ops that the kernel of their reader computes itself, as it loads its operands: decided before kernels are formed.
 
-These are casts to 16 bits, transposes and slices that a matrix product can read through, and what comes before the
-second product of attention: scores, what is done to them, and their softmax.
+These are casts to 16 bits, transposes and slices that a matrix product can read through, parts and few channels of
+images that a convolution finds where they are, and what comes before the second product of attention: scores, what is
+done to them, and their softmax.
 """
 
 from __future__ import annotations
@@ -12,22 +13,27 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from aiopt.dialects import ext
-from aiopt.dialects.ai import CastOp, MatMulOp, RelayoutOp, SoftmaxOp, Trait, TransposeOp
-from aiopt.passes.rewrite import PARTITION, copy_placement, defining, has_one_use, users
+from aiopt.dialects.ai import CastOp, ConvOp, MatMulOp, RelayoutOp, SoftmaxOp, Trait, TransposeOp
+from aiopt.dialects.ai.packing import CHANNELS_LAST
+from aiopt.passes.rewrite import PARTITION, TARGET, copy_placement, defining, has_one_use, users
 from aiopt.passes.templates.access import is_load, is_turned, read_access, reads_matrix
-from aiopt.passes.templates.kernel import computes_on_registers, is_root, uncast
+from aiopt.passes.templates.kernel import computes_on_registers, is_part, is_root
+from aiopt.passes.templates.read_kernel import Known, uncast
+from aiopt.passes.templates.stages import IMAGE_RANK
+
+FEW_CHANNELS = 4  # of an image whose channels are read where they are, each from a plane of its own
 
 # By result: the hash of an op changes with its operands and attributes.
 Use = tuple[ir.Value, int]  # an op and the number of an operand
 Readers = dict[ir.Value, ext.Operation]  # an op that is absorbed -> the op that takes it into its kernel
 
 
-def absorb(ops: Sequence[ext.Operation], max_ops: int) -> Readers:
+def absorb(ops: Sequence[ext.Operation], max_ops: int, is_known: Known) -> Readers:
     """Decide which ops of a function are absorbed; one that several kernels take is copied, before each reader.
 
     max_ops: the most ops of a kernel of attention; with 1, products read nothing but casts through others.
     """
-    search = _Search({_result(op): place for place, op in enumerate(ops)})
+    search = _Search({_result(op): place for place, op in enumerate(ops)}, is_known)
     products = [op for op in ops if isinstance(op, MatMulOp) and is_root(op)]
     for product in products:
         search.readers.update((_result(op), product) for op in search.front(product, max_ops))
@@ -42,6 +48,7 @@ def absorb(ops: Sequence[ext.Operation], max_ops: int) -> Readers:
 @dataclass
 class _Search:
     order: dict[ir.Value, int]
+    is_known: Known
     readers: Readers = field(default_factory=dict)
     through: set[Use] = field(default_factory=set)  # uses of loads through which a product can read
 
@@ -91,8 +98,21 @@ class _Search:
     def _takes(self, user: ir.OpView, number: int, op: ext.Operation) -> bool:
         if isinstance(op, CastOp) and _loads(user):
             return True
+        if isinstance(user, ConvOp):
+            return number == 0 and self._finds_image(user, op)
         is_reader = isinstance(user, MatMulOp) or _is_among(self.readers, user)
         return is_reader and (_result(user), number) in self.through and _partition(user) == _partition(op)
+
+    def _finds_image(self, user: ConvOp, op: ext.Operation) -> bool:
+        """True for convolutions of templates that read an image where its channels are."""
+        turns = isinstance(op, RelayoutOp) and op.to.value == CHANNELS_LAST
+        if not turns and not is_part(op):
+            return False
+        if user.layout is None or not self.is_known(user.weight) or not is_root(user) or _is_elsewhere(user):
+            return False
+        shape = ext.type_of(user.input).shape
+        few = shape[-1] <= FEW_CHANNELS and user.group.value == 1
+        return len(shape) == IMAGE_RANK and (few or not turns)
 
     def share(self, op: ext.Operation) -> None:
         """Give each reader of an op that is absorbed one of its own."""
@@ -144,6 +164,12 @@ def _loads(op: ir.OpView) -> bool:
     return isinstance(op, (TransposeOp, RelayoutOp)) or (
         isinstance(op, ext.Operation) and Trait.CONTRACTION in op.traits
     )
+
+
+def _is_elsewhere(op: ir.OpView) -> bool:
+    """True if another target than the CPU runs it: templates are the CPU's."""
+    target = op.operation.attributes.get(TARGET)
+    return target is not None and target != ir.StringAttr.get("cpu")
 
 
 def _partition(op: ir.OpView) -> ir.Attribute | None:

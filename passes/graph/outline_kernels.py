@@ -10,7 +10,7 @@ from mlir import ir
 from mlir.dialects import arith, func
 
 from aiopt.dialects import ext
-from aiopt.dialects.ai import GatherOp, IdentityOp, Trait
+from aiopt.dialects.ai import GatherOp, IdentityOp, InsertOp, ReshapeOp, Trait
 from aiopt.passes.base import Pass, main_function
 from aiopt.passes.graph.group_kernels import GROUP
 from aiopt.passes.rewrite import (
@@ -40,16 +40,18 @@ class OutlineKernels(Pass):
     Before: `ai` ops with `ai.group` (from ai-group-kernels). After: @main with constants, views and calls; one
     function for equal kernels; small equal-element constants inside them (but places of a gather, in which kernels may
     differ), all else as arguments in the order of first use. What @main returns is the result of a kernel of its own
-    (`ai.identity` is added where it would not be).
+    (`ai.identity` is added where it would not be), or with `views` a view of such a result, which no part of a net can
+    return (ai-partition).
     """
 
     name: ClassVar[str] = "ai-outline-kernels"
     requires: ClassVar[Level] = Level.GRAPH
     ensures: ClassVar[Level] = Level.KERNELS
+    views: bool = False
 
     def run(self, unit: Unit) -> None:
         main = main_function(unit.module, self.name)
-        _give_results_buffers(main)
+        _give_results_buffers(main, self.views)
         groups = _groups(main)
         kernels = _Kernels(unit.module)
         for members in groups:
@@ -80,16 +82,23 @@ class _Kernels:
         return function
 
 
-def _give_results_buffers(main: func.FuncOp) -> None:
-    """Put an `ai.identity` before each returned value that is no op's own result, or is returned a second time."""
+def _give_results_buffers(main: func.FuncOp, views: bool) -> None:
+    """Put an `ai.identity` before each returned value that no op computes, or that is returned a second time.
+
+    views: the value that counts is the one that it is a view of.
+    """
     ops = list(main.entry_block.operations)
     end = ops[-1]
     number = 1 + max((_group_of(op) for op in ops if GROUP in op.operation.attributes), default=-1)
     seen: list[ir.Value] = []
     for index, value in enumerate(list(end.operands)):
         owner = defining(value)
-        own = isinstance(owner, ext.Operation) and not owner.traits & {Trait.VIEW, Trait.CONSTANT}
-        if not own or value in seen:
+        viewed = value
+        while views and isinstance(view := defining(viewed), ReshapeOp):
+            viewed = view.input
+        made = defining(viewed)
+        own = isinstance(made, ext.Operation) and not made.traits & {Trait.VIEW, Trait.CONSTANT}
+        if not own or viewed in seen:
             location = owner.location if owner is not None else end.location
             copy = IdentityOp(value, loc=location, ip=ir.InsertionPoint(end))
             if owner is not None:
@@ -97,7 +106,7 @@ def _give_results_buffers(main: func.FuncOp) -> None:
             _set_group(copy, number)
             number += 1
             end.operands[index] = copy.operation.results[0]
-        seen.append(value)
+        seen.append(viewed)
 
 
 def _groups(main: func.FuncOp) -> list[list[ext.Operation]]:
@@ -169,7 +178,10 @@ def _build_function(
 
 def _describe(function: func.FuncOp, members: list[ext.Operation], arguments: list[ir.Value]) -> None:
     """Set the attributes that docs/levels.md asks of a kernel."""
-    values = [*arguments, members[-1].operation.results[0]]
+    last = members[-1]
+    values = [*arguments, last.operation.results[0]]
+    if isinstance(last, InsertOp):  # what it leaves is not moved
+        values = [*(value for value in arguments if value not in _given(last.into)), last.input]
     attributes = function.operation.attributes
     attributes["ai.kernel"] = ir.UnitAttr.get()
     attributes["ai.ops"] = _strings(op.OPERATION_NAME for op in members)
@@ -177,6 +189,10 @@ def _describe(function: func.FuncOp, members: list[ext.Operation], arguments: li
     attributes["ai.bytes"] = _integer(sum(ext.type_of(value).nbytes for value in values))
     if TARGET in members[-1].operation.attributes:
         attributes[TARGET] = members[-1].operation.attributes[TARGET]
+
+
+def _given(operand: ir.Value | None) -> list[ir.Value]:
+    return [] if operand is None else [operand]
 
 
 def _inputs(members: list[ext.Operation]) -> tuple[dict[ir.Value, arith.ConstantOp], list[ir.Value]]:

@@ -38,6 +38,9 @@ class Partition(Pass):
         main = main_function(unit.module, self.name)
         calls = [op for op in main.entry_block.operations if isinstance(op, func.CallOp)]
         targets = [_target_of(kernels.get(call.callee.value), call) for call in calls]
+        *_, end = main.entry_block.operations
+        if any(_is_view(owner) for value in end.operands if (owner := defining(value)) is not None):
+            raise CompileError(f"{self.name}: @main returns views of results: run ai-outline-kernels without views")
         index = {call.operation: number for number, call in enumerate(calls)}
         reads = [[index[source] for source in _sources(call) if source in index] for call in calls]
         parts = placement.partition(targets, reads)

@@ -23,7 +23,7 @@ def _merge_reshapes(op: ReshapeOp, rewriter: Rewriter) -> bool:
     return rewriter.replace(rewriter.create(ReshapeOp, inner.input, **op.python_attributes()))
 
 
-def _split_before_slice(op: ReshapeOp, rewriter: Rewriter) -> bool:
+def split_before_slice(op: ReshapeOp, rewriter: Rewriter) -> bool:
     """reshape(slice(x)) -> slice(reshape(x)) where the reshape splits the one axis that is sliced, into whole parts.
 
     What reads the slice can then read x, as one that splits queries, keys and values and then their heads.
@@ -99,7 +99,7 @@ def _drop_broadcast_operand(op: ext.Operation, rewriter: Rewriter) -> bool:
 
 
 PATTERNS: dict[type[ext.Operation], tuple[Pattern, ...]] = {
-    ReshapeOp: (_drop_same_type, _merge_reshapes, _split_before_slice),
+    ReshapeOp: (_drop_same_type, _merge_reshapes, split_before_slice),
     BroadcastToOp: (_drop_same_type,),
     TransposeOp: (_drop_identity_transpose, _merge_transposes, _reshape_instead_of_transpose),
     RelayoutOp: (_merge_transposes, _reshape_instead_of_transpose),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,7 +19,11 @@ from aiopt.passes.lower.linalg.builder import empty, memref_type, stored, tensor
 from aiopt.passes.lower.linalg.rules import RULES, Operand, Squeezed, reassociation, splat_operand
 from aiopt.passes.rewrite import CALL_ATTRIBUTES
 from aiopt.passes.spec.base import Level
-from aiopt.passes.templates.registry import emit_template, read_choice
+from aiopt.passes.spec.inserts import completed, insertion_of
+from aiopt.passes.spec.kernels import viewed_value
+from aiopt.passes.templates.access import row_major
+from aiopt.passes.templates.emit_kernel import emit_kernel
+from aiopt.passes.templates.registry import read_choice
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import UnsupportedError
 from aiopt.support.types import TensorType
@@ -40,16 +45,20 @@ class ConvertAiToLinalg(Pass):
     ensures = Level.TENSOR
 
     def run(self, unit: Unit) -> None:
-        for function in functions(unit.module):
-            if function.name.value == "main":
-                _convert_main(function, unit)
-            else:
-                _convert_kernel(function)
+        kernels = {function.name.value: function for function in functions(unit.module)}
+        insertions = {name: insertion_of(function) for name, function in kernels.items()}
+        if (main := kernels.pop("main", None)) is not None:
+            _convert_main(main, unit, {name: found for name, found in insertions.items() if found is not None})
+        for function in kernels.values():
+            _convert_kernel(function)
 
 
 def _convert_kernel(old: func.FuncOp) -> None:
     block = old.entry_block
-    inputs = [type_of(argument) for argument in block.arguments]
+    insertion = insertion_of(old)
+    completed = [] if insertion is None or insertion.into is None else [insertion.into]
+    arguments = [value for value in block.arguments if value not in completed]
+    inputs = [type_of(argument) for argument in arguments]
     outputs = [type_of(kind) for kind in old.type.results]
     if not any(kind.size for kind in outputs):
         old.erase()
@@ -58,8 +67,8 @@ def _convert_kernel(old: func.FuncOp) -> None:
     if choice := read_choice(old):
         with ir.InsertionPoint(new.add_entry_block()), old.location:
             results = block.operations[len(block.operations) - 1].operands
-            buffers = dict(zip([*block.arguments, *results], new.arguments, strict=True))
-            emit_template(old, *choice, buffers)
+            buffers = dict(zip([*arguments, *results], new.arguments, strict=True))
+            emit_kernel(old, choice, buffers)
             func.ReturnOp([])
         old.erase()
         return
@@ -69,14 +78,22 @@ def _convert_kernel(old: func.FuncOp) -> None:
     with ir.InsertionPoint(new.add_entry_block()):
         lowered: dict[ir.Value, Operand] = {}
         remaining = iter(new.arguments)
-        for argument, kind in zip(block.arguments, inputs, strict=True):
+        for argument, kind in zip(arguments, inputs, strict=True):
             value = (
                 bufferization.to_tensor(tensor_type(kind), next(remaining), restrict=True) if kind.size else empty(kind)
             )
             lowered[argument] = Operand(kind, value)
         for op in block.operations:
             with op.location:
-                if isinstance(op, func.ReturnOp):
+                if isinstance(op, ai.InsertOp):
+                    lowered[op.out] = lowered[op.input]  # stored in its place
+                elif isinstance(op, ai.SliceOp) and op.input in completed:
+                    part = _part(new.arguments[len(new.arguments) - 1], type_of(op.out), list(op.starts))
+                    read = bufferization.to_tensor(tensor_type(type_of(op.out)), part, restrict=True)  # another part
+                    lowered[op.out] = Operand(type_of(op.out), read)
+                elif isinstance(op, func.ReturnOp) and insertion is not None:
+                    _store_results([lowered[insertion.out]], [_place(insertion, next(remaining))])
+                elif isinstance(op, func.ReturnOp):
                     _store_results([lowered[value] for value in op.operands if type_of(value).size], list(remaining))
                 else:
                     _convert_op(op, lowered)
@@ -130,6 +147,21 @@ def _store_results(results: list[Operand], destinations: list[ir.Value]) -> None
     func.ReturnOp([])
 
 
+def _place(insertion: ai.InsertOp, whole: ir.Value) -> ir.Value:
+    """The part of a buffer that a kernel writes."""
+    kind, axis = type_of(insertion.input), insertion.axis.value
+    return _part(whole, kind, [insertion.start.value if a == axis else 0 for a in range(kind.rank)])
+
+
+def _part(whole: ir.Value, kind: TensorType, starts: list[int]) -> ir.Value:
+    """The part of a buffer from these elements on."""
+    buffer = ir.MemRefType(whole.type)
+    strides = row_major(buffer.shape)
+    offset = sum(start * stride for start, stride in zip(starts, strides, strict=True))
+    view = ir.MemRefType.get(list(kind.shape), buffer.element_type, ir.StridedLayoutAttr.get(offset, strides))
+    return memref.SubViewOp(view, whole, [], [], [], starts, list(kind.shape), [1] * kind.rank).result
+
+
 def _collapsed(squeezed: Squeezed, kind: TensorType, destination: ir.Value) -> ir.Value:
     """The destination without the size-1 axes, so that the value is stored without changing its shape first."""
     view = ir.MemRefType.get(list(squeezed.value.type.shape), squeezed.value.type.element_type)
@@ -137,7 +169,7 @@ def _collapsed(squeezed: Squeezed, kind: TensorType, destination: ir.Value) -> i
     return memref.CollapseShapeOp(view, destination, groups).result
 
 
-def _convert_main(old: func.FuncOp, unit: Unit) -> None:
+def _convert_main(old: func.FuncOp, unit: Unit, insertions: Mapping[str, ai.InsertOp]) -> None:
     block = old.entry_block
     inputs, outputs = list(old.type.inputs), list(old.type.results)
     new = _declare(old, [memref_type(type_of(kind)) for kind in inputs + outputs])
@@ -145,21 +177,32 @@ def _convert_main(old: func.FuncOp, unit: Unit) -> None:
     with ir.InsertionPoint(new.add_entry_block()):
         buffers: dict[ir.Value, ir.Value] = dict(zip(block.arguments, new.arguments, strict=False))
         terminator = block.operations[len(block.operations) - 1]
-        returned = dict(zip(terminator.operands, list(new.arguments)[len(inputs) :], strict=True))
+        made = [viewed_value(value) for value in terminator.operands]
+        outputs_given = zip(made, list(new.arguments)[len(inputs) :], strict=True)
+        returned = {value: _as_made(value, buffer) for value, buffer in outputs_given}
+        _share_buffers(block, insertions, returned)
         for op in block.operations:
             with op.location:
-                _convert_main_op(op, buffers, returned, unit)
+                _convert_main_op(op, buffers, returned, unit, insertions)
     old.erase()
 
 
 def _convert_main_op(
-    op: ir.OpView, buffers: dict[ir.Value, ir.Value], returned: dict[ir.Value, ir.Value], unit: Unit
+    op: ir.OpView,
+    buffers: dict[ir.Value, ir.Value],
+    returned: dict[ir.Value, ir.Value],
+    unit: Unit,
+    insertions: Mapping[str, ai.InsertOp],
 ) -> None:
     if op.results and not any(type_of(result).size for result in op.results):
         return
     if isinstance(op, func.CallOp):
-        results = [returned[r] if r in returned else _allocate(type_of(r)) for r in op.results if type_of(r).size]
-        call = func.CallOp([], op.callee, [*(buffers[v] for v in op.operands if type_of(v).size), *results])
+        into, given = _into(op, insertions.get(op.callee.value))
+        if into is not None:
+            results = [buffers[into]]
+        else:
+            results = [returned[r] if r in returned else _allocate(type_of(r)) for r in op.results if type_of(r).size]
+        call = func.CallOp([], op.callee, [*(buffers[v] for v in given if type_of(v).size), *results])
         for key in CALL_ATTRIBUTES:
             if key in op.attributes:
                 call.attributes[key] = op.attributes[key]
@@ -176,10 +219,34 @@ def _convert_main_op(
         func.ReturnOp([])
 
 
+def _into(call: func.CallOp, insertion: ai.InsertOp | None) -> tuple[ir.Value | None, list[ir.Value]]:
+    """The operand of a call whose buffer it completes, and the others."""
+    number = completed(call, insertion)
+    if number is None:
+        return None, list(call.operands)
+    return call.operands[number], [value for i, value in enumerate(call.operands) if i != number]
+
+
+def _share_buffers(block: ir.Block, insertions: Mapping[str, ai.InsertOp], returned: dict[ir.Value, ir.Value]) -> None:
+    """Where what calls complete one after the other is returned, the first one has to write to it, too."""
+    for op in reversed(list(block.operations)):
+        if not isinstance(op, func.CallOp):
+            continue
+        into, _ = _into(op, insertions.get(op.callee.value))
+        if into is not None and op.results[0] in returned:
+            returned[into] = returned[op.results[0]]
+
+
 def constant_buffer(key: str, kind: TensorType) -> ir.Value:
     """A constant of the WeightStore as a buffer."""
     constant = ai.ConstantOp(key=key, results=[stored(kind)])
     return bufferization.to_buffer(memref_type(kind), constant.results[0], read_only=True)
+
+
+def _as_made(value: ir.Value, output: ir.Value) -> ir.Value:
+    """The buffer of an output in the shape in which a kernel writes it."""
+    kind = type_of(value)
+    return output if output.type == memref_type(kind) or not kind.size else viewed(output, kind)
 
 
 def _allocate(kind: TensorType) -> ir.Value:

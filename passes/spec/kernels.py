@@ -14,6 +14,7 @@ from aiopt.passes.spec.base import (
     require_ops,
     require_static_tensors,
 )
+from aiopt.passes.spec.inserts import check_inserts
 from aiopt.passes.spec.interface import check_interface
 from aiopt.passes.walk import find_op
 from aiopt.support.errors import SpecError
@@ -33,6 +34,7 @@ def _check(module: ir.Module) -> None:
             require_ops(Level.KERNELS, function, CALLERS, frozenset(), "in @main")
             check_returned(Level.KERNELS, function)
             check_interface(Level.KERNELS, module, function)
+            check_inserts(Level.KERNELS, function, functions)
         else:
             check_kernel(Level.KERNELS, function)
 
@@ -53,13 +55,13 @@ def check_kernel(level: Level, kernel: func.FuncOp) -> None:
 
 
 def check_returned(level: Level, caller: func.FuncOp) -> None:
-    """Each value that is returned is the result of a call, and of no other: it becomes a buffer of its own.
+    """Each value that is returned is the result of a call or a view of it, and of no other: it becomes a buffer.
 
     Raises SpecError.
     """
     terminator = caller.entry_block.operations[len(caller.entry_block.operations) - 1]
     seen: set[ir.Value] = set()
-    for value in terminator.operands:
+    for value in map(viewed_value, terminator.operands):
         if isinstance(value.owner, ir.Block) or value.owner.operation.name != "func.call":
             what = "of what no kernel computes"
         elif value in seen:
@@ -68,6 +70,13 @@ def check_returned(level: Level, caller: func.FuncOp) -> None:
             seen.add(value)
             continue
         raise refuse(level, terminator, f"{what}: a kernel with ai.identity gives it a buffer of its own")
+
+
+def viewed_value(value: ir.Value) -> ir.Value:
+    """What a value is a view of: itself, unless it is the result of ai.reshape."""
+    while not isinstance(value.owner, ir.Block) and value.owner.operation.name == "ai.reshape":
+        value = value.owner.operation.operands[0]
+    return value
 
 
 SPEC = Spec(Level.KERNELS, _check)

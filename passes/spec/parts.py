@@ -12,6 +12,7 @@ from aiopt.passes.spec.base import (
     require_ops,
     require_static_tensors,
 )
+from aiopt.passes.spec.inserts import check_inserts
 from aiopt.passes.spec.interface import check_interface
 from aiopt.passes.spec.kernels import CALLERS, check_kernel, check_returned
 from aiopt.passes.walk import ops_named
@@ -36,6 +37,7 @@ def _check(module: ir.Module) -> None:
         elif PART in function.attributes:
             require_ops(Level.PARTS, function, CALLERS, frozenset(), f"in part @{name}")
             check_returned(Level.PARTS, function)
+            check_inserts(Level.PARTS, function, functions)
             _check_callees(function, functions, "ai.kernel")
         else:
             check_kernel(Level.PARTS, function)

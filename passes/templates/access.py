@@ -1,4 +1,4 @@
-"""How a kernel reads an operand of its contraction: an argument, seen through casts, transposes and slices."""
+"""How a kernel reads an operand of its contraction: an argument, seen through casts, transpositions and slices."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from mlir import ir
 
 from aiopt.dialects import ai
 from aiopt.dialects.ext import Operation, type_of
+from aiopt.passes.permutation import permutation_of
 from aiopt.support.types import LOW_FLOATS
 
 FLOAT_ELEMENTS = LOW_FLOATS | {"f32"}  # of what is in memory; in registers all is f32
@@ -31,6 +32,16 @@ class Access:
         """True if the elements lie in the tensor's own order."""
         return self.offset == 0 and self.strides == row_major(self.shape)
 
+    def loaded(self, op: Operation) -> Access:
+        """What a load makes of it: the same in another type, in another order, or in part."""
+        strides, offset = self.strides, self.offset
+        if isinstance(op, (ai.TransposeOp, ai.RelayoutOp)):
+            strides = tuple(strides[axis] for axis in permutation_of(op))
+        elif isinstance(op, ai.SliceOp):
+            offset += sum(start * stride for start, stride in zip(op.starts, strides, strict=True))
+            strides = tuple(step * stride for step, stride in zip(op.steps, strides, strict=True))
+        return Access(self.argument, type_of(op.operation.results[0]).shape, strides, offset, (op, *self.through))
+
     def joined(self, first: int, last: int) -> int | None:
         """The stride of the dimensions first <= i < last as one; None if they do not lie one in the other."""
         kept = [axis for axis in range(first, last) if self.shape[axis] != 1]
@@ -50,31 +61,30 @@ def row_major(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
 
+def plain_access(value: ir.Value) -> Access:
+    """A tensor that is read as it is."""
+    shape = type_of(value).shape
+    return Access(value, shape, row_major(shape))
+
+
 def read_access(value: ir.Value, depth: int | None = None) -> Access:
-    """The tensor as the value at the end of a chain of casts to 16 bits, transposes and forward slices.
+    """The tensor as the value at the end of a chain of casts to 16 bits, transpositions and forward slices.
 
     depth: the most ops to look through.
     """
     owner = None if isinstance(value, ir.BlockArgument) else ir.OpResult(value).owner.opview
-    kind = type_of(value)
-    plain = Access(value, kind.shape, row_major(kind.shape))
     if depth == 0 or not isinstance(owner, Operation) or not is_load(owner):
-        return plain
-    inner = read_access(owner.operation.operands[0], None if depth is None else depth - 1)
-    strides, offset = inner.strides, inner.offset
-    if isinstance(owner, ai.TransposeOp):
-        strides = tuple(strides[axis] for axis in owner.permutation)
-    elif isinstance(owner, ai.SliceOp):
-        offset += sum(start * stride for start, stride in zip(owner.starts, strides, strict=True))
-        strides = tuple(step * stride for step, stride in zip(owner.steps, strides, strict=True))
-    return Access(inner.argument, kind.shape, strides, offset, (owner, *inner.through))
+        return plain_access(value)
+    return read_access(owner.operation.operands[0], None if depth is None else depth - 1).loaded(owner)
 
 
 def is_load(op: ir.OpView | None) -> bool:
     """True for the ops that can be done by reading elements from other places, or in another type."""
     if isinstance(op, ai.CastOp):
         return type_of(op.out).element in LOW_FLOATS and type_of(op.input).element in FLOAT_ELEMENTS
-    return isinstance(op, ai.TransposeOp) or (isinstance(op, ai.SliceOp) and all(step > 0 for step in op.steps))
+    if isinstance(op, ai.SliceOp):
+        return all(step > 0 for step in op.steps)
+    return isinstance(op, (ai.TransposeOp, ai.RelayoutOp))
 
 
 def reads_matrix(access: Access) -> bool:

@@ -18,7 +18,7 @@ from aiopt.dialects import ai
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.access import Access, is_turned
-from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
+from aiopt.passes.templates.base import Facts, Parameters, Template, no_rival
 from aiopt.passes.templates.blocking import Block, register_blocks, split, step_cycles
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Registers, Result, Tile, each_axis
@@ -26,6 +26,7 @@ from aiopt.passes.templates.kernel import Contraction
 from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
 from aiopt.passes.templates.score_rows import ScoreRows
 from aiopt.passes.templates.turn import Lines, copy_columns, turn_columns
+from aiopt.passes.templates.view import Places, View
 from aiopt.support.errors import CompileError
 
 _TASKS_PER_CORE = 4
@@ -127,15 +128,18 @@ def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
 
 @dataclass(frozen=True)
 class _Operand:
-    """An operand as the loops read it: a flat buffer and where its elements are."""
+    """An operand as the loops read it, and where its elements are."""
 
-    buffer: ir.Value
+    view: View
     access: Access
 
     @staticmethod
-    def of(kernel: Contraction, value: ir.Value, buffers: Buffers) -> _Operand:
-        access = kernel.access(value)
-        return _Operand(emit.flat(buffers[access.argument]), access)
+    def of(kernel: Contraction, value: ir.Value, places: Places) -> _Operand:
+        return _Operand(places[value], kernel.access(value))
+
+    @property
+    def buffer(self) -> ir.Value:
+        return self.view.buffer
 
     @property
     def row(self) -> int:
@@ -147,7 +151,7 @@ class _Operand:
 
     def matrix(self, batch: tuple[Index, ...]) -> Index:
         """Where the matrix of a head begins."""
-        return emit.add(emit.dot(batch, self.access.lead_strides(len(batch))), self.access.offset)
+        return emit.add(self.view.base, emit.dot(batch, self.access.lead_strides(len(batch))))
 
 
 @dataclass(frozen=True)
@@ -298,7 +302,7 @@ class _Head:
         emitter.result.end(tile, sums, is_last)
 
 
-def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
+def _emit(kernel: Contraction, parameters: Parameters, places: Places) -> None:
     shape = _shape(kernel)
     if kernel.has_low_result and parameters["keys"] < shape.keys:
         raise CompileError(
@@ -309,11 +313,11 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
     emitter = _Emitter(
         shape,
         parameters,
-        Result.of(inner, buffers, None, axes),
-        Result.of(kernel, buffers, None, axes),
-        _Operand.of(inner, first.lhs, buffers),
-        _Operand.of(inner, first.rhs, buffers),
-        _Operand.of(kernel, second.rhs, buffers),
+        Result.of(inner, places, None, axes),
+        Result.of(kernel, places, None, axes),
+        _Operand.of(inner, first.lhs, places),
+        _Operand.of(inner, first.rhs, places),
+        _Operand.of(kernel, second.rhs, places),
     )
     tiles = sum(times for _, times in emitter.runs)
     emit.forall([*shape.batch, -(-tiles // parameters["tiles"])], emitter.task)

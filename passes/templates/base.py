@@ -9,7 +9,7 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import func
 
-from aiopt.passes.templates.kernel import read_contraction
+from aiopt.passes.templates.read_kernel import read_contraction
 
 TEMPLATE_ROUTE, LIBRARY_ROUTE, STRUCTURED_ROUTE = "template", "library", "structured"  # values of `ai.route`
 Parameters = dict[str, int]
@@ -54,7 +54,7 @@ class Template:
     cover a kernel the one of least cost is taken.
     parameters: the numbers it would emit the kernel with on a machine.
     ranges: the legal values of each number that a tuner may vary, independent of the others.
-    emit: builds the kernel's loops at the current insertion point, from its arguments to its result's buffer.
+    emit: builds the loops at the current insertion point, from the views of what is read to that of the result.
     route: of its kernels. The weights of those of the route "library" are not packed.
     """
 
@@ -64,7 +64,7 @@ class Template:
     cost: Callable[[Any, Facts], float]
     parameters: Callable[[Any, Facts], Parameters]
     ranges: Callable[[Any, Facts], dict[str, Sequence[int]]]
-    emit: Callable[[Any, Parameters, Buffers], None]
+    emit: Callable[[Any, Parameters, Any], None]
     read: Reader = read_contraction
     route: str = TEMPLATE_ROUTE
 

@@ -16,7 +16,7 @@ from mlir import ir
 
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
-from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template
+from aiopt.passes.templates.base import Facts, Parameters, Template
 from aiopt.passes.templates.blocking import Block, choose_block, fetches_ahead, register_blocks, split, step_cycles
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Axes, Registers, Result, Tile, each_axis, folds
@@ -26,6 +26,7 @@ from aiopt.passes.templates.matmul import covers_pointwise
 from aiopt.passes.templates.pairs import sums_pairs
 from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
 from aiopt.passes.templates.sweep import BLOCKS, ROWS, Sweep, task_rows
+from aiopt.passes.templates.view import Places
 from aiopt.support.types import item_bytes
 
 _TASK_PIXELS = 24
@@ -52,7 +53,7 @@ def _cost(kernel: Contraction, facts: Facts) -> float:
         )
         for rows, times in split(geometry.x.count, block.rows)
     )
-    return geometry.images * geometry.y.count * geometry.y.taps * geometry.x.taps * geometry.channels * steps
+    return geometry.images * geometry.rows * geometry.y.taps * geometry.x.taps * geometry.channels * steps
 
 
 def _block(kernel: Contraction, facts: Facts) -> Block:
@@ -77,6 +78,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
         * geometry.filters
     )
     image_bytes = item_bytes(type_of(kernel.root.input).element) * geometry.y.size * geometry.x.size * geometry.channels  # pyright: ignore[reportAttributeAccessIssue]
+    image_bytes = image_bytes * geometry.rows // geometry.y.count
     return {
         "lanes": lanes,
         "fma": int(facts.fma),
@@ -96,7 +98,7 @@ def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
     return {
         "mr": sorted({block.rows for block in blocks}),
         "nr": sorted({block.vectors * facts.lanes for block in blocks}) if kernel.pack is None else [kernel.pack],
-        "rows": range(1, _geometry(kernel).y.count + 1),
+        "rows": range(1, _geometry(kernel).rows + 1),
         "order": (BLOCKS, ROWS),
         "ahead": (0, 1),
     }
@@ -105,18 +107,29 @@ def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
 def _geometry(kernel: Contraction) -> Geometry:
     geometry = read_geometry(kernel)
     assert geometry is not None, "_matches has asked"
-    joins = geometry.is_pointwise and geometry.x.count < _ROW_PIXELS and folds(kernel, _PIXELS_JOINED)
+    is_whole = kernel.rows is None and kernel.access(kernel.root.operation.operands[0]).is_plain
+    joins = is_whole and geometry.is_pointwise and geometry.x.count < _ROW_PIXELS and folds(kernel, _PIXELS_JOINED)
     return geometry.in_rows(_ROW_PIXELS) if joins else geometry
 
 
-def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
+def _emit(kernel: Contraction, parameters: Parameters, places: Places) -> None:
     geometry = _geometry(kernel)
     root = kernel.root
-    x, weight = emit.flat(buffers[kernel.source(root.input)]), emit.flat(buffers[root.weight])  # pyright: ignore[reportAttributeAccessIssue]
+    x, weight = places[root.input], places[root.weight].buffer  # pyright: ignore[reportAttributeAccessIssue]
+    width = geometry.x.count
+    in_rows = width != kernel.out.shape[2]  # of its own
+    if in_rows:
+        images, _, column, channel = x.strides
+        x = replace(
+            x,
+            shape=(*x.shape[:1], geometry.y.size, width, x.shape[3]),
+            strides=(images, width * column, column, channel),
+        )
     depth, nr, arithmetic = geometry.depth, parameters["nr"], Arithmetic.of(parameters)
-    pixel = geometry.x.stride * geometry.channels  # elements between neighbours of a tile
-    step = geometry.x.dilation * geometry.channels  # elements between taps
-    joined = step == depth  # the channels of neighbouring taps lie one after another, as their weights do
+    _, _, column, channel = x.strides
+    pixel = geometry.x.stride * column  # elements between neighbours of a tile
+    step = geometry.x.dilation * column  # elements between taps
+    joined = channel == 1 and step == depth  # channels of neighbouring taps lie one after another, as their weights do
 
     def ahead(place: Index) -> Index | None:
         """The same weights of the next block of filters."""
@@ -127,7 +140,7 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
         offsets = [i * pixel for i in s.pixels]
 
         def tap(number: Index, totals: list[ir.Value], steps: int) -> Registers:
-            rows = Rows(x, emit.add(at, emit.mul(number, step)), offsets)
+            rows = Rows(x.buffer, emit.add(at, emit.mul(number, step)), offsets, channel)
             place = emit.add(weights, emit.mul(number, depth * nr))
             columns = Columns(weight, place, nr, True, ahead(place), nr)
             return reduce_products(tile, s.pixels, totals, steps, rows, columns, arithmetic)
@@ -141,8 +154,6 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
             sums = span(tile, sums, s, at, weights)
         return sums
 
-    width = geometry.x.count
-    in_rows = width != kernel.out.shape[2]  # of its own
     axes = _PIXELS_JOINED if in_rows else each_axis(kernel.out.rank)
 
     def place(tile: Tile) -> Tile:
@@ -150,8 +161,8 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
         image, row = tile.lead
         return replace(tile, lead=(image, 0), row=emit.add(emit.mul(row, width), tile.row)) if in_rows else tile
 
-    result = Result.of(kernel, buffers, root.bias, axes)  # pyright: ignore[reportAttributeAccessIssue]
-    Sweep.of_result(geometry, geometry.group, parameters, result, taps, place).emit()
+    result = Result.of(kernel, places, root.bias, axes)  # pyright: ignore[reportAttributeAccessIssue]
+    Sweep.of_result(geometry, geometry.group, parameters, result, x, places.first, taps, place).emit()
 
 
 TEMPLATE = Template(

@@ -12,22 +12,26 @@ from math import gcd
 from mlir import ir
 
 from aiopt.passes.templates import emit
-from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
+from aiopt.passes.templates.base import Facts, Parameters, Template
 from aiopt.passes.templates.blocking import split
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Registers, Result, Tile, each_axis
 from aiopt.passes.templates.geometry import Geometry, Span, is_depthwise, pairs_by_distance, read_geometry
 from aiopt.passes.templates.kernel import Contraction
 from aiopt.passes.templates.sweep import BLOCKS, PIXELS, ROWS, Sweep, task_rows
+from aiopt.passes.templates.view import Places
 
 _TASK_PIXELS = 16
 _L1_SETS, _L1_WAYS, _FULL = 64, 8, 0.8
 _MAX_PIXELS, _FEW_PIXELS = 8, 4
+_PRODUCTS_PER_CYCLE, _PIXEL_CYCLES = 1.5, 2.0  # of vectors; for loads and stores of each pixel of the result
 
 
 def _matches(kernel: Contraction) -> bool:
     geometry = read_geometry(kernel)
-    return geometry is not None and kernel.packable and kernel.out.size > 0 and is_depthwise(geometry)
+    if geometry is None or not kernel.packable or kernel.out.size == 0 or kernel.turned:
+        return False
+    return is_depthwise(geometry)
 
 
 def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
@@ -65,11 +69,18 @@ def _pixels(geometry: Geometry, vectors: int, facts: Facts) -> int:
     return max(1, min(_MAX_PIXELS, facts.registers // vectors - geometry.x.taps - 1))
 
 
+def _cost(kernel: Contraction, facts: Facts) -> float:
+    geometry = _geometry(kernel)
+    pixels = geometry.images * geometry.rows * geometry.x.count
+    vectors = -(-geometry.channels // facts.lanes)
+    return pixels * vectors * (geometry.y.taps * geometry.x.taps / _PRODUCTS_PER_CYCLE + _PIXEL_CYCLES)
+
+
 def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
     return {
         "mr": range(1, _MAX_PIXELS + 1),
         "nr": (facts.lanes, 2 * facts.lanes) if kernel.pack is None else (kernel.pack,),
-        "rows": range(1, _geometry(kernel).y.count + 1),
+        "rows": range(1, _geometry(kernel).rows + 1),
         "order": (BLOCKS, ROWS, PIXELS),
     }
 
@@ -80,9 +91,9 @@ def _geometry(kernel: Contraction) -> Geometry:
     return geometry
 
 
-def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
+def _emit(kernel: Contraction, parameters: Parameters, places: Places) -> None:
     geometry, root = _geometry(kernel), kernel.root
-    x, weight = emit.flat(buffers[kernel.source(root.input)]), emit.flat(buffers[root.weight])  # pyright: ignore[reportAttributeAccessIssue]
+    x, weight = places[root.input], places[root.weight].buffer  # pyright: ignore[reportAttributeAccessIssue]
     nr, fma = parameters["nr"], bool(parameters["fma"])
 
     def taps(tile: Tile, sums: Registers, spans: tuple[Span, ...], at: Index, weights: Index) -> Registers:
@@ -90,7 +101,7 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
         for column, chunk in enumerate(tile.chunks):
             loaded: dict[int, ir.Value] = {}
             for distance, pairs in pairs_by_distance(geometry.x, spans):
-                element = emit.load(x, emit.add(at, distance * geometry.channels), chunk)
+                element = emit.load(x.buffer, emit.add(at, distance * x.strides[2]), chunk)
                 for pixel, tap in pairs:
                     if tap not in loaded:
                         loaded[tap] = emit.load(weight, emit.add(weights, tap * nr), chunk.full)
@@ -98,10 +109,10 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
                     totals[place] = emit.multiply_add(element, loaded[tap], totals[place], fma)
         return totals
 
-    result = Result.of(kernel, buffers, root.bias, each_axis(kernel.out.rank))  # pyright: ignore[reportAttributeAccessIssue]
-    Sweep.of_result(geometry, 1, parameters, result, taps).emit()
+    result = Result.of(kernel, places, root.bias, each_axis(kernel.out.rank))  # pyright: ignore[reportAttributeAccessIssue]
+    Sweep.of_result(geometry, 1, parameters, result, x, places.first, taps).emit()
 
 
 TEMPLATE = Template(
-    "depthwise", ("lanes", "fma", "mr", "nr", "rows", "order"), _matches, no_rival, _parameters, _ranges, _emit
+    "depthwise", ("lanes", "fma", "mr", "nr", "rows", "order"), _matches, _cost, _parameters, _ranges, _emit
 )

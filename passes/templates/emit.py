@@ -137,14 +137,39 @@ def when(condition: ir.Value | bool, body: Callable[[], None]) -> None:
 def forall(trips: Sequence[int], body: Callable[..., None], along: int = 0) -> None:
     """A parallel loop from 0 along each dimension, the last one fastest; `body` gets the positions.
 
-    along: the dimension that is divided among threads; each runs all iterations of those before it.
+    along: the dimension that is divided among threads; each runs all iterations of those before it. In a task of
+    another parallel loop it is one loop after the other: tasks have no tasks.
     """
+    if _is_in_task():
+        _nest(trips, body, [])
+        return
     loop = scf.ForallOp([0] * len(trips), list(trips), [1] * len(trips))
     if prod(trips[:along]) > 1:
         loop.operation.attributes[WIDTH] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), prod(trips[along:]))
     with ir.InsertionPoint(loop.body):
         body(*loop.induction_variables)
         scf.InParallelOp()
+
+
+def _nest(trips: Sequence[int], body: Callable[..., None], positions: list[Index]) -> None:
+    if not trips:
+        body(*(index(position) for position in positions))
+        return
+
+    def inner(position: Index, _: list[ir.Value]) -> list[ir.Value]:
+        _nest(trips[1:], body, [*positions, position])
+        return []
+
+    for_loop(0, trips[0], 1, [], inner)
+
+
+def _is_in_task() -> bool:
+    parent = ir.InsertionPoint.current.block.owner
+    while parent is not None:
+        if parent.operation.name == "scf.forall":
+            return True
+        parent = parent.operation.parent
+    return False
 
 
 @dataclass(frozen=True)

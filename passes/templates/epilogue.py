@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from math import prod
+from dataclasses import dataclass, field, replace
 
 from mlir import ir
 from mlir.dialects import arith
@@ -15,10 +14,9 @@ from aiopt.passes.lower.linalg.builder import constant
 from aiopt.passes.lower.linalg.elementwise import BINARY, UNARY
 from aiopt.passes.lower.linalg.rules import splat_operand
 from aiopt.passes.templates import emit
-from aiopt.passes.templates.access import row_major
-from aiopt.passes.templates.base import Buffers
 from aiopt.passes.templates.emit import Chunk, Index
 from aiopt.passes.templates.kernel import Contraction
+from aiopt.passes.templates.view import Places, View
 
 Registers = list[ir.Value]  # a tile's accumulators, row by row
 _SMALLEST = 2.0**-126  # normal number of f32
@@ -46,13 +44,14 @@ class Grid:
 
     buffer: ir.Value
     strides: list[int]
+    base: Index = 0
 
     @staticmethod
-    def of(buffer: ir.Value, shape: Sequence[int], out: Sequence[int]) -> Grid:
-        """A buffer whose contents have `shape` and broadcast to `out`."""
-        full = [1] * (len(out) - len(shape)) + list(shape)
-        strides = row_major(full)
-        return Grid(emit.flat(buffer), [0 if size == 1 else s for size, s in zip(full, strides, strict=True)])
+    def of(view: View, rank: int, axes: Axes) -> Grid:
+        """What broadcasts to a result of this rank, of which the loops join some axes."""
+        missing = rank - len(view.shape)
+        strides = [0] * missing + [0 if size == 1 else s for size, s in zip(view.shape, view.strides, strict=True)]
+        return Grid(view.buffer, [_innermost([strides[axis] for axis in joined]) for joined in axes], view.base)
 
 
 @dataclass
@@ -65,7 +64,7 @@ class Window:
 
     @staticmethod
     def of(grid: Grid, tile: Tile) -> Window:
-        return Window(grid, emit.dot([*tile.lead, tile.row, tile.column], grid.strides))
+        return Window(grid, emit.add(grid.base, emit.dot([*tile.lead, tile.row, tile.column], grid.strides)))
 
     def load(self, row: int, chunk: Chunk) -> ir.Value:
         step, column = self.grid.strides[-2:]
@@ -91,17 +90,12 @@ class Result:
     sides: dict[ir.Value, Grid]
 
     @staticmethod
-    def of(kernel: Contraction, buffers: Buffers, bias: ir.Value | None, axes: Axes) -> Result:
+    def of(kernel: Contraction, places: Places, bias: ir.Value | None, axes: Axes) -> Result:
         """axes: which axes of the result each axis of the loops joins; `folds` has said that this can be done."""
-        out = join(kernel.out.shape, axes)
-
-        def grid(value: ir.Value, shape: Sequence[int]) -> Grid:
-            full = [1] * (kernel.out.rank - len(shape)) + list(shape)
-            return Grid.of(buffers[kernel.source(value)], join(full, axes), out)
-
-        sides = {value: grid(value, type_of(value).shape) for value in kernel.side_operands()}
-        start = None if bias is None else grid(bias, _bias_shape(kernel, bias))
-        destination = _destination(kernel, buffers, out) if kernel.result in buffers else None
+        rank = kernel.out.rank
+        sides = {value: Grid.of(places[value], rank, axes) for value in kernel.side_operands()}
+        start = None if bias is None else Grid.of(_bias_view(kernel, places[bias]), rank, axes)
+        destination = Grid.of(_destination(kernel, places), rank, axes) if kernel.result in places else None
         return Result(kernel, destination, start, sides)
 
     def begin(self, tile: Tile, first: ir.Value | bool) -> Registers:
@@ -167,18 +161,19 @@ class Result:
             yield values[self.kernel.computed]
 
 
-def _destination(kernel: Contraction, buffers: Buffers, out: Sequence[int]) -> Grid:
-    """The result's buffer as the loops see it, whose axes are joined only if it is not transposed."""
+def _destination(kernel: Contraction, places: Places) -> View:
+    """The result as the loops see it: what is transposed at the end is stored so."""
+    view = places[kernel.result]
     if kernel.turn is None:
-        return Grid.of(buffers[kernel.result], out, out)
-    strides = row_major(type_of(kernel.result).shape)
+        return view
     permutation = list(kernel.turn.permutation)
-    return Grid(emit.flat(buffers[kernel.result]), [strides[permutation.index(axis)] for axis in range(len(out))])
+    strides = tuple(view.strides[permutation.index(axis)] for axis in range(len(permutation)))
+    return replace(view, shape=tuple(kernel.out.shape), strides=strides)
 
 
-def join(shape: Sequence[int], axes: Axes) -> list[int]:
-    """The shape of the full rank with these axes made one each."""
-    return [prod(shape[axis] for axis in joined) for joined in axes]
+def _innermost(strides: Sequence[int]) -> int:
+    """From one element to the next along joined axes, which lie in memory like one: along the last that has several."""
+    return next((stride for stride in reversed(strides) if stride), 0)
 
 
 def each_axis(rank: int) -> Axes:
@@ -199,10 +194,11 @@ def folds(kernel: Contraction, axes: Axes) -> bool:
     return all(fits(value) for value in kernel.side_operands())
 
 
-def _bias_shape(kernel: Contraction, bias: ir.Value) -> list[int]:
+def _bias_view(kernel: Contraction, bias: View) -> View:
     """[filters] as it broadcasts to a convolution's result."""
     is_first = isinstance(kernel.root, ai.ConvOp) and kernel.root.layout is None
-    return [*type_of(bias).shape, *[1] * (kernel.out.rank - 2 if is_first else 0)]
+    after = (1,) * (kernel.out.rank - 2 if is_first else 0)
+    return View(bias.buffer, (*bias.shape, *after), (*bias.strides, *after), bias.base)
 
 
 def _operand(

@@ -40,7 +40,10 @@ def _plain(size: int) -> Axis:
 
 @dataclass(frozen=True)
 class Geometry:
-    """With channels last: input [images, y.size, x.size, channels], result with counts and filters."""
+    """With channels last: input [images, y.size, x.size, channels], result with counts and filters.
+
+    rows: how many rows of the result are computed, all but for a band.
+    """
 
     images: int
     y: Axis
@@ -48,6 +51,7 @@ class Geometry:
     channels: int
     filters: int
     group: int
+    rows: int
 
     @property
     def depth(self) -> int:
@@ -63,7 +67,7 @@ class Geometry:
         """The pixels of a pointwise one in rows of at least so many, all in one if there is no other way."""
         pixels = self.y.count * self.x.count
         width = next((size for size in range(least, pixels) if pixels % size == 0), pixels)
-        return replace(self, y=_plain(pixels // width), x=_plain(width))
+        return replace(self, y=_plain(pixels // width), x=_plain(width), rows=pixels // width)
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,8 @@ def read_geometry(kernel: Contraction) -> Geometry | None:
         Axis(image.shape[1 + i], out.shape[1 + i], taps[i], root.strides[i], root.dilations[i], root.pads[i])
         for i in range(2)
     )
-    return Geometry(image.shape[0], y, x, image.shape[3], out.shape[3], root.group.value)
+    images, rows = (image.shape[0], y.count) if kernel.rows is None else (1, kernel.rows)
+    return Geometry(images, y, x, image.shape[3], out.shape[3], root.group.value, rows)
 
 
 def read_pooling(kernel: Contraction) -> Geometry | None:
@@ -122,7 +127,7 @@ def read_pooling(kernel: Contraction) -> Geometry | None:
         for i in range(2)
     )
     channels = image.shape[3]
-    return Geometry(image.shape[0], y, x, channels, channels, channels)
+    return Geometry(image.shape[0], y, x, channels, channels, channels, y.count)
 
 
 def is_depthwise(geometry: Geometry) -> bool:

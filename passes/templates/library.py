@@ -14,11 +14,12 @@ from aiopt.dialects import ai
 from aiopt.dialects.ext import type_of
 from aiopt.passes.spec.base import LIBRARY
 from aiopt.passes.templates import emit
-from aiopt.passes.templates.base import LIBRARY_ROUTE, Buffers, Facts, Parameters, Template
+from aiopt.passes.templates.base import LIBRARY_ROUTE, Facts, Parameters, Template
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Result, Tile, folds
 from aiopt.passes.templates.kernel import ACCUMULATOR, Contraction, Weighted, is_pointwise
 from aiopt.passes.templates.matmul import Product, conv_axes, read_product
+from aiopt.passes.templates.view import Places, View
 
 _TASKS_PER_CORE, _LEAST_ROWS = 2, 32  # a library packs the columns for each task again
 _BYTES = 4
@@ -37,7 +38,7 @@ def _matches(kernel: Contraction) -> bool:
         return False
     values = [*root.operation.operands, kernel.result]
     is_plain = (
-        not (kernel.loads or kernel.scores or kernel.moves)
+        not (kernel.loads or kernel.scores or kernel.turn or kernel.insertion)
         and root.pack is None
         and {type_of(v).element for v in values} == {ACCUMULATOR}
     )
@@ -68,9 +69,9 @@ class _Emitter:
     numbers: Parameters
     result: Result
     callee: str
-    lhs: ir.Value
-    rhs: ir.Value
-    out: ir.Value
+    lhs: View
+    rhs: View
+    out: View
     columns_first: bool  # the rhs is [n, k]
 
     def task(self, *indices: ir.Value) -> None:
@@ -111,9 +112,9 @@ class _Emitter:
         self.result.end(tile, sums, True)
 
 
-def _address(buffer: ir.Value, element: Index) -> ir.Value:
-    start = memref.ExtractAlignedPointerAsIndexOp(buffer).result
-    return arith.addi(start, emit.index(emit.mul(element, _BYTES)))
+def _address(view: View, element: Index) -> ir.Value:
+    start = memref.ExtractAlignedPointerAsIndexOp(view.buffer).result
+    return arith.addi(start, emit.index(emit.mul(emit.add(view.base, element), _BYTES)))
 
 
 def _declare(callee: str, library: str) -> None:
@@ -130,11 +131,11 @@ def _declare(callee: str, library: str) -> None:
     declared.attributes[LIBRARY] = ir.StringAttr.get(library)
 
 
-def _emit(name: str, kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
+def _emit(name: str, kernel: Contraction, parameters: Parameters, places: Places) -> None:
     product, callee = read_product(kernel), f"aiopt_{name}_sgemm"
     _declare(callee, name)
-    lhs, rhs = (buffers[matrix.value] for matrix in (product.lhs, product.rhs))
-    result = Result.of(kernel, buffers, product.bias, product.axes)
+    lhs, rhs, out = (places[value] for value in (product.lhs.value, product.rhs.value, kernel.result))
+    result = Result.of(kernel, places, product.bias, product.axes)
     columns_first = isinstance(kernel.root, ai.ConvOp) and kernel.root.layout is not None
-    emitter = _Emitter(product, parameters, result, callee, lhs, rhs, buffers[kernel.result], columns_first)
+    emitter = _Emitter(product, parameters, result, callee, lhs, rhs, out, columns_first)
     emit.forall([*product.batch, -(-product.m // parameters["rows"])], emitter.task)

@@ -16,14 +16,24 @@ from aiopt.dialects import ai
 from aiopt.dialects.ext import type_of
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.access import Access
-from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
-from aiopt.passes.templates.blocking import choose_block, divides_rows, fetches_ahead, idle_part, register_blocks, split
+from aiopt.passes.templates.base import Facts, Parameters, Template
+from aiopt.passes.templates.blocking import (
+    Block,
+    choose_block,
+    divides_rows,
+    fetches_ahead,
+    idle_part,
+    register_blocks,
+    split,
+    step_cycles,
+)
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Axes, Result, Tile, each_axis, folds
 from aiopt.passes.templates.kernel import Contraction, is_pointwise
 from aiopt.passes.templates.pairs import sums_pairs
 from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
 from aiopt.passes.templates.turn import Lines, turn_columns
+from aiopt.passes.templates.view import Places, View
 from aiopt.support.cost import MULTIPLY_ADDS
 from aiopt.support.errors import CompileError
 from aiopt.support.types import item_bytes
@@ -41,10 +51,9 @@ _MANY_ROWS = 2  # tiles of rows from which on a panel stays in the L2 cache for 
 
 @dataclass(frozen=True)
 class Matrix:
-    """An operand as the loops read it: a buffer, the place of its first element, strides (0: broadcast)."""
+    """An operand as the loops read it, and its strides (0: broadcast)."""
 
     value: ir.Value
-    offset: int
     lead: list[int]
     row: int
     column: int
@@ -62,6 +71,7 @@ class Product:
     rhs: Matrix
     bias: ir.Value | None
     axes: Axes  # of the kernel's result
+    line: int = 1  # rows of the product in a row of what is computed in bands: pixels of a row of images
 
 
 def covers_pointwise(kernel: Contraction) -> bool:
@@ -71,7 +81,12 @@ def covers_pointwise(kernel: Contraction) -> bool:
     are rows, and the pixels of an image columns.
     """
     root = kernel.root
-    if not isinstance(root, ai.ConvOp) or not is_pointwise(root) or not folds(kernel, conv_axes(kernel.out.rank, root)):
+    if (
+        not isinstance(root, ai.ConvOp)
+        or kernel.turned
+        or not is_pointwise(root)
+        or not folds(kernel, conv_axes(kernel.out.rank, root))
+    ):
         return False
     return kernel.packable if root.layout is not None else root.pack is None
 
@@ -99,25 +114,26 @@ def read_product(kernel: Contraction) -> Product:
     rows: Axes = [range(out.rank - 1), [out.rank - 1]]
     row = lhs.joined(0, out.rank - 1) if list(lhs.shape[:-2]) == lead else None
     if prod(rhs.shape[:-trailing]) == 1 and row is not None and kernel.turn is None and folds(kernel, rows):
-        batch, count, axes = (), prod(lead) * m, rows
+        batch, count, axes = (), prod(lead) * m if kernel.rows is None else kernel.rows, rows
     else:
         batch, count, axes, row = tuple(lead), m, each_axis(out.rank), lhs.strides[-2]
-    left = Matrix(lhs.argument, lhs.offset, _batch_strides(lhs, 2, len(batch)), row, lhs.strides[-1])
-    right = Matrix(rhs.argument, rhs.offset, _batch_strides(rhs, trailing, len(batch)), *rhs.strides[-2:])
+    left = Matrix(root.lhs, _batch_strides(lhs, 2, len(batch)), row, lhs.strides[-1])
+    right = Matrix(root.rhs, _batch_strides(rhs, trailing, len(batch)), *rhs.strides[-2:])
     return Product(batch, count, lhs.shape[-1], n, left, right, None, axes)
 
 
 def _read_conv(kernel: Contraction, root: ai.ConvOp) -> Product:
-    out, weight, image = kernel.out, root.weight, type_of(root.input)
-    axes, source = conv_axes(out.rank, root), kernel.source(root.input)
+    out, image = kernel.out, kernel.access(root.input)
+    axes = conv_axes(out.rank, root)
     if root.layout is not None:
-        pixels, channels = prod(out.shape[:-1]), image.shape[-1]
-        lhs, rhs = Matrix(source, 0, [], channels, 1), Matrix(weight, 0, [], out.shape[-1], 1)
-        return Product((), pixels, channels, out.shape[-1], lhs, rhs, root.bias, axes)
+        line, channels = prod(out.shape[2:-1]), image.shape[-1]
+        pixels = prod(out.shape[:-1]) if kernel.rows is None else kernel.rows * line
+        lhs = Matrix(root.input, [], image.strides[-2], 1)  # pixels lie further apart in a slice of channels
+        rhs = Matrix(root.weight, [], out.shape[-1], 1)
+        return Product((), pixels, channels, out.shape[-1], lhs, rhs, root.bias, axes, line)
     images, channels = image.shape[:2]
     pixels, filters = prod(out.shape[2:]), out.shape[1]
-    lhs = Matrix(kernel.source(weight), 0, [0], channels, 1)
-    rhs = Matrix(source, 0, [channels * pixels], pixels, 1)
+    lhs, rhs = Matrix(root.weight, [0], channels, 1), Matrix(root.input, [channels * pixels], pixels, 1)
     return Product((images,), filters, channels, pixels, lhs, rhs, root.bias, axes)
 
 
@@ -141,7 +157,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
         limit = limit if kernel.packable or product.rhs.column != 1 else min(limit, _STRIDED_STEPS)
     kc = -(-product.k // -(-product.k // max(limit, 1)))
     kc = min(kc + kc % 2, product.k)
-    item = item_bytes(type_of(product.rhs.value).element)
+    item = item_bytes(type_of(kernel.source(product.rhs.value)).element)
     tiles, panels = -(-product.m // mr), -(-product.n // nr)
     tiles = min(tiles, max(1, facts.l2_bytes // 2 // (4 * kc * mr)))
     tasks = _TASKS_PER_CORE * facts.cores // prod(product.batch)
@@ -150,7 +166,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
             tiles = -(-tiles // 2)
         else:
             panels = -(-panels // 2)
-    across = 1 if _divides_rows(product, kernel.packable, mr, lanes) else -(-product.n // (panels * nr))
+    across = 1 if _divides_rows(product, kernel.packable, item, mr, lanes) else -(-product.n // (panels * nr))
     tiles = _even_tiles(product, mr, tiles, across, facts.cores)
     return {
         "lanes": lanes,
@@ -169,14 +185,31 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     }
 
 
-def _divides_rows(product: Product, packed: bool, mr: int, lanes: int) -> bool:
-    """Whether threads divide the rows of the result or its columns. Of several matrices each thread has some."""
+def _divides_rows(product: Product, packed: bool, item: int, mr: int, lanes: int) -> bool:
+    """Whether threads divide the rows of the result or its columns. Of several matrices each thread has some.
+
+    item: bytes of an element of the operands.
+    """
     if prod(product.batch) > 1 or not packed:
         return False
     work = product.m * product.k * product.n / (MULTIPLY_ADDS * lanes)
     waiting = idle_part(-(-product.m // mr), _FEWEST_THREADS) * work / _FEWEST_THREADS
-    item = item_bytes(type_of(product.rhs.value).element)
     return divides_rows(item * product.k * product.n, product.m * (item * product.k + 4 * product.n), waiting)
+
+
+def _cost(kernel: Contraction, facts: Facts) -> float:
+    product, numbers = read_product(kernel), _parameters(kernel, facts)
+    lanes = numbers["lanes"]
+    full, rest = divmod(product.n, numbers["nr"])
+    steps = sum(
+        times
+        * (
+            full * step_cycles(Block(rows, numbers["nr"] // lanes))
+            + (step_cycles(Block(rows, -(-rest // lanes))) if rest else 0)
+        )
+        for rows, times in split(product.m, numbers["mr"])
+    )
+    return prod(product.batch) * product.k * steps
 
 
 def _even_tiles(product: Product, mr: int, tiles: int, across: int, cores: int) -> int:
@@ -209,9 +242,10 @@ class _Emitter:
     product: Product
     numbers: Parameters
     result: Result
-    lhs: ir.Value  # flat
-    rhs: ir.Value
+    lhs: View
+    rhs: View
     packed: bool
+    first: Index  # row of the result
     turned: bool  # the columns of the right operand are vectors in memory, not its rows
     panel: ir.Value | None = None  # those of a task, turned
 
@@ -253,7 +287,7 @@ class _Emitter:
         for size, times in parts:
 
             def one(position: Index, _: list[ir.Value], size: int = size) -> list[ir.Value]:
-                self._tile(Tile(batch, position, column, size, chunks), columns, start)
+                self._tile(Tile(batch, emit.add(position, self.first), column, size, chunks), columns, start)
                 return []
 
             lower: Index = emit.maximum(first, tile) if tile else first
@@ -265,15 +299,15 @@ class _Emitter:
     def _columns(self, batch: tuple[Index, ...], column: Index, width: int, start: Index) -> Columns:
         """A panel of the right operand; where its rows are no vectors in memory, they are made here."""
         rhs, k, nr, lanes = self.product.rhs, self.product.k, self.numbers["nr"], self.numbers["lanes"]
-        lead = emit.dot(batch, rhs.lead)
+        first = emit.add(self.rhs.base, emit.dot(batch, rhs.lead))
         if self.packed:
-            place = emit.add(lead, emit.add(emit.mul(column, k), emit.mul(start, nr)))
-            return Columns(self.rhs, place, nr, True, self._ahead(place), nr)
-        place = emit.add(emit.mul(column, rhs.column), emit.mul(start, rhs.row))
-        place = emit.add(emit.add(lead, place), rhs.offset)
+            place = emit.add(first, emit.add(emit.mul(column, k), emit.mul(start, nr)))
+            return Columns(self.rhs.buffer, place, nr, True, self._ahead(place), nr)
+        place = emit.add(first, emit.add(emit.mul(column, rhs.column), emit.mul(start, rhs.row)))
         if self.panel is None:
-            return Columns(self.rhs, place, rhs.row, False)
-        turn_columns(Lines(self.rhs, place, rhs.column, width), self._steps(start), self.panel, 0, nr, lanes)
+            return Columns(self.rhs.buffer, place, rhs.row, False)
+        lines = Lines(self.rhs.buffer, place, rhs.column, width)
+        turn_columns(lines, self._steps(start), self.panel, 0, nr, lanes)
         return Columns(self.panel, 0, nr, True)
 
     def _steps(self, start: Index) -> Index:
@@ -284,9 +318,9 @@ class _Emitter:
     def _tile(self, tile: Tile, columns: Columns, start: Index) -> None:
         product, kc, lhs = self.product, self.numbers["kc"], self.product.lhs
         whole = kc >= product.k
-        at = emit.add(emit.dot(tile.lead, lhs.lead), emit.add(emit.mul(tile.row, lhs.row), lhs.offset))
+        at = emit.add(self.lhs.base, emit.add(emit.dot(tile.lead, lhs.lead), emit.mul(tile.row, lhs.row)))
         at = emit.add(at, emit.mul(start, lhs.column))
-        rows = Rows(self.lhs, at, [row * lhs.row for row in range(tile.rows)], lhs.column)
+        rows = Rows(self.lhs.buffer, at, [row * lhs.row for row in range(tile.rows)], lhs.column)
         sums = self.result.begin(tile, True if whole else emit.equal(start, 0))
         arithmetic = Arithmetic.of(self.numbers)
         sums = reduce_products(tile, range(tile.rows), sums, self._steps(start), rows, columns, arithmetic)
@@ -297,7 +331,7 @@ class _Emitter:
         if not self.numbers["ahead"] or not self.packed:
             return None
         panel = self.product.k * self.numbers["nr"]
-        return emit.minimum(emit.add(place, panel), self.rhs.type.shape[0] - panel)  # pyright: ignore[reportAttributeAccessIssue]
+        return emit.minimum(emit.add(place, panel), self.rhs.buffer.type.shape[0] - panel)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _rest(total: int, part: int) -> int:
@@ -305,19 +339,21 @@ def _rest(total: int, part: int) -> int:
     return total % part or part
 
 
-def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
+def _emit(kernel: Contraction, parameters: Parameters, places: Places) -> None:
     product = read_product(kernel)
     if kernel.has_low_result and parameters["kc"] < product.k:
         raise CompileError(
             f"the template 'matmul' keeps sums in a {type_of(kernel.result)} result: kc must be {product.k}"
         )
-    result = Result.of(kernel, buffers, product.bias, product.axes)
-    lhs, rhs = (emit.flat(buffers[matrix.value]) for matrix in (product.lhs, product.rhs))
+    result = Result.of(kernel, places, product.bias, product.axes)
+    first = emit.mul(places.first, product.line)
+    lhs, rhs = places[product.lhs.value], places[product.rhs.value]
     turned = kernel.pack is None and product.rhs.column != 1 and product.n > 1
-    emitter = _Emitter(product, parameters, result, lhs, rhs, kernel.pack is not None, turned)
+    emitter = _Emitter(product, parameters, result, lhs, rhs, kernel.pack is not None, first, turned)
     columns, rows = parameters["panels"] * parameters["nr"], parameters["tiles"] * parameters["mr"]
     trips = [-(-product.n // columns), -(-product.m // rows)]
-    rows = _divides_rows(product, kernel.packable, parameters["mr"], parameters["lanes"])
+    item = item_bytes(type_of(kernel.source(product.rhs.value)).element)
+    rows = _divides_rows(product, kernel.packable, item, parameters["mr"], parameters["lanes"])
     emit.forall([*product.batch, *trips], emitter.task, along=len(product.batch) + int(rows))
 
 
@@ -325,7 +361,7 @@ TEMPLATE = Template(
     "matmul",
     ("lanes", "fma", "dot", "mr", "nr", "kc", "tiles", "panels", "ahead"),
     _matches,
-    no_rival,
+    _cost,
     _parameters,
     _ranges,
     _emit,

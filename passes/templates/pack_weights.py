@@ -17,7 +17,8 @@ from aiopt.passes.base import Pass, functions
 from aiopt.passes.rewrite import constant_value, erase_dead, make_constant
 from aiopt.passes.spec.base import Level
 from aiopt.passes.templates.base import TEMPLATE_ROUTE, Parameters
-from aiopt.passes.templates.kernel import read_contraction, weight_of
+from aiopt.passes.templates.kernel import weight_of
+from aiopt.passes.templates.read_kernel import read_stages
 from aiopt.passes.templates.registry import read_choice
 from aiopt.passes.templates.select_route import calls, known_arguments
 from aiopt.passes.unit import Unit
@@ -42,12 +43,13 @@ class PackWeights(Pass):
         known, sites, changed = known_arguments(unit), calls(unit), False
         for function in functions(unit.module):
             choice, name = read_choice(function), function.name.value
-            if choice is None or choice[0].route != TEMPLATE_ROUTE:
+            stages = read_stages(function, known.get(name, frozenset())) if choice is not None else None
+            if choice is None or stages is None or len(stages) != len(choice.stages):
                 continue
-            kernel = read_contraction(function, known.get(name, frozenset()))
-            if kernel is not None and kernel.packable and kernel.pack is None:
-                _pack(function, kernel.weighted, choice[1], sites[name], unit)
-                changed = True
+            for stage, (template, numbers) in zip(stages, choice.stages, strict=True):
+                if template.route == TEMPLATE_ROUTE and stage.packable and stage.pack is None:
+                    _pack(function, stage.weighted, numbers, sites[name], unit)
+                    changed = True
         return erase_dead(unit.module) > 0 or changed
 
 

@@ -16,13 +16,14 @@ from mlir.dialects import arith, vector
 from aiopt.dialects import ai
 from aiopt.passes.lower.linalg.builder import constant
 from aiopt.passes.templates import emit
-from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template, no_rival
+from aiopt.passes.templates.base import Facts, Parameters, Template, no_rival
 from aiopt.passes.templates.blocking import split
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Registers, Result, Tile, each_axis
 from aiopt.passes.templates.geometry import Geometry, Run, Span, pairs_by_distance, read_pooling
 from aiopt.passes.templates.kernel import Contraction
 from aiopt.passes.templates.sweep import BLOCKS, PIXELS, ROWS, Sweep, task_rows, visible_taps
+from aiopt.passes.templates.view import Places
 
 _TASK_PIXELS = 16
 _MAX_UNROLLED = 16  # taps of a row of the window
@@ -78,11 +79,12 @@ class _Fold:
         return _Fold(-inf, lambda a, b: arith.maximumf(a, b, fastmath=arith.FastMathFlags.nsz))
 
 
-def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
+def _emit(kernel: Contraction, parameters: Parameters, places: Places) -> None:
     geometry, root = _geometry(kernel), kernel.root
     assert isinstance(root, (ai.MaxPoolOp, ai.AvgPoolOp)), "_matches has asked"
-    x, fold = emit.flat(buffers[kernel.source(root.input)]), _Fold.of(root)
-    result = Result.of(kernel, buffers, None, each_axis(kernel.out.rank))
+    x, fold = places[root.input], _Fold.of(root)
+    result = Result.of(kernel, places, None, each_axis(kernel.out.rank))
+    column = x.strides[2]
 
     def begin(tile: Tile) -> Registers:
         return [constant(fold.start, chunk.kind) for _, chunk in tile.cells()]
@@ -93,12 +95,12 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
             totals[place] = fold.combine(totals[place], element)
 
     def load(tile: Tile, at: Index) -> list[ir.Value]:
-        return [emit.load(x, at, chunk) for chunk in tile.chunks]
+        return [emit.load(x.buffer, at, chunk) for chunk in tile.chunks]
 
     def unrolled(tile: Tile, sums: Registers, spans: tuple[Span, ...], at: Index, _: Index) -> Registers:
         totals = list(sums)
         for distance, pairs in pairs_by_distance(geometry.x, spans):
-            elements = load(tile, emit.add(at, distance * geometry.channels))
+            elements = load(tile, emit.add(at, distance * column))
             for pixel, _tap in pairs:
                 add(tile, totals, pixel, elements)
         return totals
@@ -109,13 +111,8 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
             def tap(number: Index, carried: list[ir.Value], span: Span = span) -> Registers:
                 totals = list(carried)
                 for pixel in span.pixels:
-                    step = emit.mul(number, geometry.x.dilation * geometry.channels)
-                    add(
-                        tile,
-                        totals,
-                        pixel,
-                        load(tile, emit.add(emit.add(at, step), pixel * geometry.x.stride * geometry.channels)),
-                    )
+                    step = emit.add(emit.mul(number, geometry.x.dilation * column), pixel * geometry.x.stride * column)
+                    add(tile, totals, pixel, load(tile, emit.add(at, step)))
                 return totals
 
             sums = emit.for_loop(span.first, span.last, 1, sums, tap)
@@ -127,7 +124,7 @@ def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None
         result.end(tile, registers, True)
 
     taps = unrolled if geometry.x.taps <= _MAX_UNROLLED else looped
-    Sweep(geometry, 1, parameters, begin, taps, end).emit()
+    Sweep(geometry, 1, parameters, x, places.first, begin, taps, end).emit()
 
 
 def _means(root: ai.AvgPoolOp, geometry: Geometry, tile: Tile, run: Run, sums: Registers) -> Registers:

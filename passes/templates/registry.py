@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from mlir import ir
@@ -14,15 +16,17 @@ from aiopt.passes.templates.base import (
     LIBRARY_ROUTE,
     STRUCTURED_ROUTE,
     TEMPLATE_ROUTE,
-    Buffers,
     Facts,
     Parameters,
     Template,
 )
 from aiopt.passes.templates.kernel import Contraction
+from aiopt.passes.templates.read_kernel import read_contraction
 from aiopt.support.errors import CompileError
 
-ROUTE, CHOICE = "ai.route", "ai.template"  # attributes of a kernel function
+ROUTE, CHOICE, STAGES = "ai.route", "ai.template", "ai.stages"  # attributes of a kernel function
+BANDS = "bands"  # instead of a template, where a kernel has several stages
+_BAND_NUMBERS = ("rows", "tasks")
 _SWITCHES = frozenset({"fma", "dot", "order", "copy", "ahead"})  # parameters that may be 0
 
 
@@ -51,15 +55,46 @@ def choose(function: func.FuncOp, known: frozenset[int], facts: Facts) -> tuple[
     return None if best is None else (best, registered()[best].parameters(covering[best], facts))
 
 
-def write_choice(function: func.FuncOp, choice: tuple[str, Parameters] | None) -> None:
-    """Set the attributes `ai.route` and `ai.template` of a kernel."""
+def choose_stage(kernel: Contraction, facts: Facts) -> tuple[str, Parameters] | None:
+    """The same for one of several contractions of a kernel."""
+    best = _best(kernel, facts)
+    return None if best is None else (best[1], registered()[best[1]].parameters(kernel, facts))
+
+
+def least_cost(kernel: Contraction, facts: Facts) -> float | None:
+    """The cycles that template takes; None if none covers the kernel."""
+    best = _best(kernel, facts)
+    return None if best is None else best[0]
+
+
+def _best(kernel: Contraction, facts: Facts) -> tuple[float, str] | None:
+    own = {
+        name: template
+        for name, template in registered().items()
+        if template.read is read_contraction and template.route == TEMPLATE_ROUTE
+    }
+    costs = [(template.cost(kernel, facts), name) for name, template in own.items() if template.matches(kernel)]
+    return min(costs, key=lambda pair: pair[0], default=None)
+
+
+def write_choice(function: func.FuncOp, choices: Sequence[tuple[str, Parameters]]) -> None:
+    """Set the attributes `ai.route`, `ai.template` and, for a kernel of several stages, `ai.stages`.
+
+    choices: none for the structured route, a template, or BANDS and a template for each stage.
+    """
     attributes = function.operation.attributes
-    attributes[ROUTE] = ir.StringAttr.get(STRUCTURED_ROUTE if choice is None else registered()[choice[0]].route)
-    if choice is not None:
-        name, parameters = choice
-        i64 = ir.IntegerType.get_signless(64)
-        numbers = {key: ir.IntegerAttr.get(i64, value) for key, value in parameters.items()}
-        attributes[CHOICE] = ir.DictAttr.get({"name": ir.StringAttr.get(name), **numbers})
+    attributes[ROUTE] = ir.StringAttr.get(_route(choices))
+    if choices:
+        attributes[CHOICE] = _written(*choices[0])
+    if len(choices) > 1:
+        attributes[STAGES] = ir.ArrayAttr.get([_written(*choice) for choice in choices[1:]])
+
+
+def _route(choices: Sequence[tuple[str, Parameters]]) -> str:
+    if not choices:
+        return STRUCTURED_ROUTE
+    name, _ = choices[0]
+    return TEMPLATE_ROUTE if name == BANDS else registered()[name].route
 
 
 def has_emitted_loops(function: ir.OpView) -> bool:
@@ -68,52 +103,57 @@ def has_emitted_loops(function: ir.OpView) -> bool:
     return ROUTE in attributes and ir.StringAttr(attributes[ROUTE]).value in (TEMPLATE_ROUTE, LIBRARY_ROUTE)
 
 
-def read_choice(function: func.FuncOp) -> tuple[Template, Parameters] | None:
-    """The template and parameters a kernel was given; None for the structured route. Raises CompileError."""
+def _written(name: str, parameters: Parameters) -> ir.DictAttr:
+    i64 = ir.IntegerType.get_signless(64)
+    numbers = {key: ir.IntegerAttr.get(i64, value) for key, value in parameters.items()}
+    return ir.DictAttr.get({"name": ir.StringAttr.get(name), **numbers})
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The template of each stage of a kernel, and where there are several the numbers of their bands."""
+
+    stages: tuple[tuple[Template, Parameters], ...]
+    bands: Parameters | None = None
+
+
+def read_choice(function: func.FuncOp) -> Choice | None:
+    """The templates and parameters a kernel was given; None for the structured route. Raises CompileError."""
     attributes = function.operation.attributes
     if not has_emitted_loops(function):
         return None
+    kernel = function.name.value
     if CHOICE not in attributes:
-        raise CompileError(
-            f"@{function.name.value} takes the {ir.StringAttr(attributes[ROUTE]).value} route, but has no {CHOICE}"
-        )
-    values = {item.name: item.attr for item in ir.DictAttr(attributes[CHOICE])}
+        raise CompileError(f"@{kernel} takes the {ir.StringAttr(attributes[ROUTE]).value} route, but has no {CHOICE}")
+    name, numbers = _read_entry(attributes[CHOICE])
+    if name != BANDS:
+        return Choice((_find(kernel, name, numbers),))
+    if STAGES not in attributes:
+        raise CompileError(f"@{kernel} is computed in bands, but has no {STAGES}")
+    _check_numbers(kernel, BANDS, _BAND_NUMBERS, numbers)
+    entries = [_read_entry(entry) for entry in ir.ArrayAttr(attributes[STAGES])]
+    return Choice(tuple(_find(kernel, *entry) for entry in entries), numbers)
+
+
+def _read_entry(entry: ir.Attribute) -> tuple[str, Parameters]:
+    values = {item.name: item.attr for item in ir.DictAttr(entry)}
     name = ir.StringAttr(values.pop("name")).value if "name" in values else ""
+    return name, {key: ir.IntegerAttr(value).value for key, value in values.items()}
+
+
+def _find(kernel: str, name: str, numbers: Parameters) -> tuple[Template, Parameters]:
     if name not in registered():
         known = ", ".join(sorted(registered()))
-        raise CompileError(f"@{function.name.value}: there is no template '{name}' (there are: {known})")
-    numbers = {key: ir.IntegerAttr(value).value for key, value in values.items()}
-    _check_numbers(function.name.value, registered()[name], numbers)
+        raise CompileError(f"@{kernel}: there is no template '{name}' (there are: {known})")
+    _check_numbers(kernel, name, registered()[name].numbers, numbers)
     return registered()[name], numbers
 
 
-def _check_numbers(kernel: str, template: Template, numbers: Parameters) -> None:
+def _check_numbers(kernel: str, name: str, known: Sequence[str], numbers: Parameters) -> None:
     """All parameters are there, and those that count something are positive. Raises CompileError."""
-    if set(numbers) != set(template.numbers):
-        wanted = ", ".join(sorted(template.numbers))
-        raise CompileError(
-            f"@{kernel}: the template '{template.name}' takes {wanted}, not {', '.join(numbers) or 'none'}"
-        )
+    if set(numbers) != set(known):
+        wanted = ", ".join(sorted(known))
+        raise CompileError(f"@{kernel}: the template '{name}' takes {wanted}, not {', '.join(numbers) or 'none'}")
     wrong = [key for key, value in numbers.items() if value < (0 if key in _SWITCHES else 1)]
     if wrong:
-        raise CompileError(f"@{kernel}: {wrong[0]} of the template '{template.name}' is {numbers[wrong[0]]}")
-
-
-def emit_template(function: func.FuncOp, template: Template, parameters: Parameters, buffers: Buffers) -> None:
-    """Emit the body of a kernel that `function` has on tensors. Raises CompileError if the template does not fit."""
-    kernel = template.read(function, frozenset())
-    if kernel is None or not template.matches(kernel):
-        name = function.name.value
-        raise CompileError(
-            f"the template '{template.name}' does not cover @{name}: run ai-select-route, ai-pack-weights"
-        )
-    if isinstance(kernel, Contraction):
-        _check_packing(function.name.value, kernel, parameters)
-    template.emit(kernel, parameters, buffers)
-
-
-def _check_packing(name: str, kernel: Contraction, parameters: Parameters) -> None:
-    if kernel.pack not in (None, parameters["nr"]):
-        raise CompileError(f"@{name}: nr is {parameters['nr']}, but the weight is packed by {kernel.pack}")
-    if kernel.interleave != bool(parameters.get("dot")):
-        raise CompileError(f"@{name}: the weight is packed in pairs if and only if dot is 1")
+        raise CompileError(f"@{kernel}: {wrong[0]} of the template '{name}' is {numbers[wrong[0]]}")

@@ -11,8 +11,10 @@ from aiopt.dialects.ai.winograd import SIZES
 from aiopt.passes.base import Pass, functions
 from aiopt.passes.rewrite import constant_value
 from aiopt.passes.spec.base import Level
-from aiopt.passes.templates.base import LIBRARY_ROUTE, Facts
+from aiopt.passes.templates.base import LIBRARY_ROUTE, Facts, Parameters
+from aiopt.passes.templates.read_kernel import read_stages
 from aiopt.passes.templates.registry import choose, registered, write_choice
+from aiopt.passes.templates.stages import choose_stages
 from aiopt.passes.unit import Unit
 from aiopt.support.errors import OptionError
 from aiopt.support.target import AUTO, NO_LIBRARY
@@ -66,7 +68,14 @@ class SelectRoute(Pass):
             if "ai.kernel" not in function.attributes or "ai.route" in function.attributes:
                 continue
             constants = known.get(function.name.value, frozenset())
-            write_choice(function, choose(function, constants, facts) if self.templates else None)
+            write_choice(function, _choices(function, constants, facts) if self.templates else [])
+
+
+def _choices(function: func.FuncOp, known: frozenset[int], facts: Facts) -> list[tuple[str, Parameters]]:
+    if choice := choose(function, known, facts):
+        return [choice]
+    stages = read_stages(function, known)
+    return choose_stages(stages, facts) if stages is not None and len(stages) > 1 else []
 
 
 def libraries() -> list[str]:

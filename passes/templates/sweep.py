@@ -14,6 +14,7 @@ from aiopt.passes.templates.blocking import divides_rows, idle_part
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Registers, Result, Tile
 from aiopt.passes.templates.geometry import Axis, Geometry, Run, Span, plan_row
+from aiopt.passes.templates.view import View
 from aiopt.support.cost import MULTIPLY_ADDS
 
 BLOCKS, ROWS, PIXELS = range(3)
@@ -35,11 +36,14 @@ class Sweep:
     order PIXELS, of all. order is one of BLOCKS, ROWS, PIXELS: what changes slowest.
     groups: parts of the filters that blocks do not cross (a depthwise convolution has one).
     begin gives the accumulators of a tile, taps adds what a row of the kernel sees to them, end stores them.
+    input: the view of the images. first: the first row that is computed.
     """
 
     geometry: Geometry
     groups: int
     numbers: Parameters
+    input: View
+    first: Index
     begin: Begin
     taps: Taps
     end: End
@@ -50,6 +54,8 @@ class Sweep:
         groups: int,
         numbers: Parameters,
         result: Result,
+        source: View,
+        first: Index,
         taps: Taps,
         place: Callable[[Tile], Tile] = lambda tile: tile,
     ) -> Sweep:
@@ -58,7 +64,10 @@ class Sweep:
         def end(tile: Tile, _: Run, registers: Registers) -> None:
             result.end(place(tile), registers, True)
 
-        return Sweep(geometry, groups, numbers, lambda tile: result.begin(place(tile), True), taps, end)
+        def begin(tile: Tile) -> Registers:
+            return result.begin(place(tile), True)
+
+        return Sweep(geometry, groups, numbers, source, first, begin, taps, end)
 
     @property
     def _filters(self) -> int:
@@ -71,7 +80,7 @@ class Sweep:
     def emit(self) -> None:
         """The whole kernel: a parallel loop over tasks."""
         images, blocks = self.geometry.images, self.groups * self._blocks
-        parts = -(-self.geometry.y.count // self.numbers["rows"])
+        parts = -(-self.geometry.rows // self.numbers["rows"])
         order = self.numbers["order"]
         if order == PIXELS:
             emit.forall([images, parts], self._all_blocks)
@@ -114,9 +123,10 @@ class Sweep:
 
     def _walk(self, part: ir.Value, visit: Callable[[Run, Index, Index], None]) -> None:
         """Go through the tiles of a task's rows."""
-        rows, count = self.numbers["rows"], self.geometry.y.count
+        rows, count = self.numbers["rows"], self.geometry.rows
         first = emit.mul(part, rows) if rows < count else 0
         upper = emit.minimum(emit.add(first, rows), count) if count % rows else emit.add(first, rows)
+        first, upper = emit.add(first, self.first), emit.add(upper, self.first)
 
         def row(position: Index, _: list[ir.Value]) -> list[ir.Value]:
             for run in plan_row(self.geometry.x, self.numbers["mr"]):
@@ -150,13 +160,12 @@ class Sweep:
         geometry = self.geometry
         y, x = geometry.y, geometry.x
         image, row = tile.lead
-        line = x.size * geometry.channels
+        images, line, pixel, channel = self.input.strides
         taps_of_block = y.taps * x.taps * self._depth * self.numbers["nr"]
         top = emit.add(emit.mul(row, y.stride * line), -y.pad * line)
-        start = emit.add(
-            emit.mul(image, y.size * line), emit.add(top, emit.mul(tile.row, x.stride * geometry.channels))
-        )
-        start = emit.add(start, emit.add(self._channel(tile, block), -x.pad * geometry.channels))
+        start = emit.add(emit.mul(image, images), emit.add(top, emit.mul(tile.row, x.stride * pixel)))
+        start = emit.add(start, emit.add(emit.mul(self._channel(tile, block), channel), -x.pad * pixel))
+        start = emit.add(self.input.base, start)
         weights = emit.mul(block, taps_of_block)
 
         def body(tap: Index, sums: list[ir.Value]) -> Registers:
@@ -200,14 +209,14 @@ def task_rows(geometry: Geometry, blocks: int, pixels: int, facts: Facts) -> int
     """
     least = -(-pixels // geometry.x.count)
     parts = -(-_TASKS_PER_CORE * facts.cores // (geometry.images * blocks))
-    rows = max(1, min(geometry.y.count, max(least, geometry.y.count // max(parts, 1))))
+    rows = max(1, min(geometry.rows, max(least, geometry.rows // max(parts, 1))))
     half = range(-(-rows // 2), rows + 1)
 
     units = geometry.images * (1 if _divides_rows(geometry, facts.lanes) else blocks)
 
     def idle(size: int) -> float:
-        most = -(-units * -(-geometry.y.count // size) // facts.cores) * size  # of the rows of all units, on a core
-        return most * facts.cores / (units * geometry.y.count) - 1
+        most = -(-units * -(-geometry.rows // size) // facts.cores) * size  # of the rows of all units, on a core
+        return most * facts.cores / (units * geometry.rows) - 1
 
     return min(half, key=lambda size: (round(idle(size) / _IDLE), -size))
 

@@ -14,12 +14,13 @@ from math import inf
 from aiopt.dialects import ai
 from aiopt.dialects.ai.winograd import TAPS
 from aiopt.dialects.ext import type_of
-from aiopt.passes.templates.base import Buffers, Facts, Parameters, Template
+from aiopt.passes.templates.base import Facts, Parameters, Template
 from aiopt.passes.templates.blocking import Block, choose_block, register_blocks, step_cycles
 from aiopt.passes.templates.geometry import Geometry, read_geometry
 from aiopt.passes.templates.kernel import ACCUMULATOR, Contraction
 from aiopt.passes.templates.sweep import BLOCKS, ROWS
 from aiopt.passes.templates.tile_transform import instructions
+from aiopt.passes.templates.view import Places
 from aiopt.passes.templates.winograd_tasks import Tasks
 from aiopt.passes.templates.winograd_tiles import Tiles, divides_tiles
 from aiopt.support.cost import BYTES_PER_CYCLE
@@ -33,7 +34,9 @@ _TILE_CYCLES = 60.0  # of loops and addresses, beside what grows with channels
 
 def _matches(kernel: Contraction) -> bool:
     geometry = read_geometry(kernel)
-    if geometry is None or not kernel.packable or kernel.loads or (kernel.pack is not None and kernel.winograd is None):
+    if geometry is None or not kernel.packable or (kernel.pack is not None and kernel.winograd is None):
+        return False
+    if kernel.turned or kernel.casts:
         return False
     root = kernel.root
     assert isinstance(root, ai.ConvOp), "read_geometry has asked"
@@ -49,10 +52,12 @@ def _geometry(kernel: Contraction) -> Geometry:
 
 
 def _size(kernel: Contraction, facts: Facts) -> tuple[float, int]:
-    """The least cost, and the size of tiles that has it."""
+    """The least cost, and the size of tiles that has it: inf where tiles would reach beyond a band."""
     sizes = facts.winograd if kernel.winograd is None else (kernel.winograd,)
     geometry = _geometry(kernel)
-    return min((_cycles(Tiles(geometry, size), _block(kernel, size, facts), facts), size) for size in sizes)
+    fitting = [size for size in sizes if geometry.rows in (geometry.y.count, geometry.rows // size * size)]
+    costs = [(_cycles(Tiles(geometry, size), _block(kernel, size, facts), facts), size) for size in fitting]
+    return min(costs, default=(inf, sizes[0]))
 
 
 def _block(kernel: Contraction, size: int, facts: Facts) -> Block:
@@ -82,7 +87,8 @@ def _cycles(tiles: Tiles, block: Block, facts: Facts) -> float:
 def _cost(kernel: Contraction, facts: Facts) -> float:
     if kernel.winograd is None and not facts.winograd:
         return inf
-    return _size(kernel, facts)[0] if len(facts.winograd) > 1 else 0.0
+    cost, _ = _size(kernel, facts)
+    return cost if len(facts.winograd) > 1 or cost == inf else 0.0
 
 
 def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
@@ -125,8 +131,9 @@ def _ranges(kernel: Contraction, facts: Facts) -> dict[str, Sequence[int]]:
     }
 
 
-def _emit(kernel: Contraction, parameters: Parameters, buffers: Buffers) -> None:
-    Tasks.of(kernel, Tiles(_geometry(kernel), parameters["size"]), parameters, buffers).emit()
+def _emit(kernel: Contraction, parameters: Parameters, places: Places) -> None:
+    tiles = Tiles(_geometry(kernel), parameters["size"], places.first)
+    Tasks.of(kernel, tiles, parameters, places).emit()
 
 
 TEMPLATE = Template(

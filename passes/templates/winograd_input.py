@@ -12,6 +12,7 @@ from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Parameters
 from aiopt.passes.templates.emit import Chunk, Index
 from aiopt.passes.templates.tile_transform import Load, Transform
+from aiopt.passes.templates.view import View
 from aiopt.passes.templates.winograd_tiles import Matrices, Tiles, each_vector
 
 
@@ -21,11 +22,11 @@ class InputSide:
 
     tiles: Tiles
     numbers: Parameters
-    input: ir.Value  # flat
+    input: View
     transform: Transform
 
     @staticmethod
-    def allocate(tiles: Tiles, numbers: Parameters, source: ir.Value) -> InputSide:
+    def allocate(tiles: Tiles, numbers: Parameters, source: View) -> InputSide:
         lanes = numbers["lanes"]
         transform = Transform(tiles.size, emit.scratch(tiles.extent**2 * lanes), lanes, bool(numbers["fma"]))
         return InputSide(tiles, numbers, source, transform)
@@ -45,12 +46,12 @@ class InputSide:
         geometry = self.tiles.geometry
         image, row, column = self.tiles.place(number)
         y, x = emit.index(emit.add(row, -geometry.y.pad)), emit.index(emit.add(column, -geometry.x.pad))
-        strides = [geometry.x.size * geometry.channels, geometry.channels]
-        start = emit.dot([image, y, x], [geometry.y.size * strides[0], *strides])
+        images, *strides, _ = self.input.strides
+        start = emit.add(self.input.base, emit.dot([image, y, x], [images, *strides]))
 
         def inside(channel: Index, chunk: Chunk) -> Load:
             at = emit.add(start, channel)
-            return lambda i, j: emit.load(self.input, emit.add(at, emit.dot([i, j], strides)), chunk)
+            return lambda i, j: emit.load(self.input.buffer, emit.add(at, emit.dot([i, j], strides)), chunk)
 
         def border(channel: Index, chunk: Chunk) -> Load:
             load = inside(channel, chunk)

@@ -119,12 +119,12 @@ class OutputSide:
                 values = [arith.addf(*pair) for pair in zip(values, self.result.begin(tile, True), strict=True)]
             self.result.end(tile, values, True)
 
-        def bound(axis_count: int, start: ir.Value) -> Index:
-            if axis_count % size == 0:
+        def bound(first: Index, count: int, start: ir.Value) -> Index:
+            if count % size == 0:
                 return size
-            return emit.minimum(emit.add(axis_count, emit.mul(start, -1)), size)
+            return emit.minimum(emit.add(emit.add(first, count), emit.mul(start, -1)), size)
 
-        each_position([bound(geometry.y.count, top), bound(geometry.x.count, left)], pixel)
+        each_position([bound(self.tiles.first, geometry.rows, top), bound(0, geometry.x.count, left)], pixel)
 
 
 def rows_of_chunk(numbers: Parameters) -> int:

@@ -8,11 +8,12 @@ from mlir import ir
 
 from aiopt.dialects import ai
 from aiopt.passes.templates import emit
-from aiopt.passes.templates.base import Buffers, Parameters
+from aiopt.passes.templates.base import Parameters
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Result, each_axis
 from aiopt.passes.templates.kernel import Contraction
 from aiopt.passes.templates.sweep import BLOCKS
+from aiopt.passes.templates.view import Places, View
 from aiopt.passes.templates.winograd_input import InputSide
 from aiopt.passes.templates.winograd_output import OutputSide, rows_of_chunk
 from aiopt.passes.templates.winograd_tiles import Matrices, Tiles, divides_tiles
@@ -31,15 +32,15 @@ class Tasks:
     tiles: Tiles
     numbers: Parameters
     result: Result
-    input: ir.Value  # flat
-    weight: ir.Value
+    input: View
+    weight: ir.Value  # flat
 
     @staticmethod
-    def of(kernel: Contraction, tiles: Tiles, numbers: Parameters, buffers: Buffers) -> Tasks:
+    def of(kernel: Contraction, tiles: Tiles, numbers: Parameters, places: Places) -> Tasks:
         root = kernel.root
         assert isinstance(root, ai.ConvOp), "the template covers no other"
-        result = Result.of(kernel, buffers, root.bias, each_axis(kernel.out.rank))
-        return Tasks(tiles, numbers, result, emit.flat(buffers[root.input]), emit.flat(buffers[root.weight]))
+        result = Result.of(kernel, places, root.bias, each_axis(kernel.out.rank))
+        return Tasks(tiles, numbers, result, places[root.input], places[root.weight].buffer)
 
     @property
     def _chunks(self) -> int:

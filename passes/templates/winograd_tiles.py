@@ -20,10 +20,11 @@ _FEWEST_THREADS = 2  # on which it matters how a loop is divided
 
 @dataclass(frozen=True)
 class Tiles:
-    """The result cut into tiles of size x size pixels, row by row, image by image."""
+    """The result cut into tiles of size x size pixels, row by row, image by image; first: its first row computed."""
 
     geometry: Geometry
     size: int
+    first: Index = 0
 
     @property
     def extent(self) -> int:
@@ -32,7 +33,7 @@ class Tiles:
 
     @property
     def down(self) -> int:
-        return -(-self.geometry.y.count // self.size)
+        return -(-self.geometry.rows // self.size)
 
     @property
     def across(self) -> int:
@@ -57,7 +58,8 @@ class Tiles:
         column = arith.remui(emit.index(number), emit.index(self.across))
         image = arith.divui(line, emit.index(self.down))
         row = arith.remui(line, emit.index(self.down))
-        return image, emit.index(emit.mul(row, self.size)), emit.index(emit.mul(column, self.size))
+        top = emit.add(emit.mul(row, self.size), self.first)
+        return image, emit.index(top), emit.index(emit.mul(column, self.size))
 
 
 def divides_tiles(tiles: Tiles, mr: int, lanes: int) -> bool:

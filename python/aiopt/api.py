@@ -17,6 +17,7 @@ from aiopt.source import Source, read_source
 from aiopt.specialize import SpecializingNet
 from aiopt.support import checks
 from aiopt.support.errors import OptionError, OutputError
+from aiopt.support.fusion import MODES
 from aiopt.support.kernel_cache import KernelCache
 from aiopt.support.options import cache_wanted
 from aiopt.support.target import AUTO, NO_LIBRARY, CodeOptions, TargetChoice
@@ -40,6 +41,7 @@ def compile(
     shapes: Shapes | None = None,
     amp: str = NO_AMP,
     calibration: Mapping[str, np.ndarray] | None = None,
+    fusion: str = AUTO,
     winograd: str = AUTO,
     cache: bool = True,
     keep: int = KEPT,
@@ -57,6 +59,8 @@ def compile(
     amp: "bf16" or "f16": let convolutions and matrix products compute on this type, with sums in f32 (mixed precision);
     "none": the model's types. `report()["amp"]` says what was done.
     calibration: inputs by name that are typical of the net. f16 needs them: what they show to grow too large stays f32.
+    fusion: whether layers that follow each other become one kernel: "auto", where that is faster; "max", wherever it
+    can be had at little cost; "off".
     winograd: what Winograd's algorithm computes: "auto" (3x3 convolutions where it is faster), "off", "2" or "4" (all
     that it can do, in tiles of so many pixels squared). Its error is at most 2e-6 (2) or 1e-5 (4) of a layer's
     largest result, and what is not finite reaches all pixels of the tiles that see it.
@@ -74,13 +78,13 @@ def compile(
     checks.whole_number("threads", threads, 1, MOST_THREADS)
     checks.whole_number("keep", keep, 1)
     checks.mapping("shapes", shapes or {})
+    checks.choice("fusion", fusion, MODES)
     precision = Precision(amp, calibration)
     source = read_source(model)
     if shapes or not source.open_inputs:
-        return compile_static(source, choice, threads, shapes, cache, precision)
-    return SpecializingNet(
-        source.name or "net", source.inputs, partial(_specialize, source, choice, threads, cache, precision), keep
-    )
+        return compile_static(source, choice, threads, shapes, cache, precision, fusion)
+    specialize = partial(_specialize, source, choice, threads, cache, precision, fusion)
+    return SpecializingNet(source.name or "net", source.inputs, specialize, keep)
 
 
 @dataclass(frozen=True)
@@ -115,19 +119,20 @@ def compile_static(
     shapes: Shapes | None,
     cache: bool,
     precision: Precision = FULL,
+    fusion: str = AUTO,
 ) -> Net | StagedNet:
     """`compile` for one set of shapes: InputError if any is missing."""
     key = None
     if cache and source.is_whole and source.digest and cache_wanted():
-        facts = [*precision.facts(), asdict(target.options), *_machine_facts(target)]
+        facts = [*precision.facts(), fusion, asdict(target.options), *_machine_facts(target)]
         key = cache_key(source.digest, source.name, target.names, shapes, facts)
     kernels = KernelCache.default() if cache and cache_wanted() else KernelCache()
     if key is None:
-        return _compile(source, target, threads, shapes, precision, "off", kernels)
+        return _compile(source, target, threads, shapes, precision, fusion, "off", kernels)
     nets = NetCache.default()
     if net := nets.load(key, threads):
         return net
-    net = _compile(source, target, threads, shapes, precision, "miss", kernels)
+    net = _compile(source, target, threads, shapes, precision, fusion, "miss", kernels)
     if not isinstance(net, Net):  # only its kernels are kept: what it consists of is found out as it runs
         return net
     try:
@@ -152,10 +157,11 @@ def _specialize(
     threads: int,
     cache: bool,
     precision: Precision,
+    fusion: str,
     shapes: dict[str, tuple[int, ...]],
 ) -> Net | StagedNet:
     source.require_unchanged()
-    return compile_static(source, target, threads, shapes, cache, precision)
+    return compile_static(source, target, threads, shapes, cache, precision, fusion)
 
 
 def _compile(
@@ -164,6 +170,7 @@ def _compile(
     threads: int,
     shapes: Shapes | None,
     precision: Precision,
+    fusion: str,
     cache: str,
     kernels: KernelCache,
 ) -> Net | StagedNet:
@@ -178,6 +185,7 @@ def _compile(
         shapes=shapes,
         amp=precision.amp,
         calibration=precision.calibration,
+        fusion=fusion,
         options=target.options,
         facts=facts,
         kernel_cache=kernels,

@@ -28,6 +28,7 @@ from aiopt.staged import StagedNet
 from aiopt.staged.stages import Compiler
 from aiopt.support.checks import mapping, whole_number
 from aiopt.support.errors import LimitError, OptionError, StagedError, UnsupportedError
+from aiopt.support.fusion import AUTO, MAX
 from aiopt.support.kernel_cache import KernelCache
 from aiopt.support.target import DEFAULTS, CodeOptions
 from aiopt.targets import find_target
@@ -47,6 +48,7 @@ def compile(
     shapes: Shapes | None = None,
     amp: str = "none",
     calibration: Mapping[str, np.ndarray] | None = None,
+    fusion: str = AUTO,
     options: CodeOptions = DEFAULTS,
     facts: Mapping[str, Any] = MappingProxyType({}),
     kernel_cache: KernelCache | None = None,
@@ -57,6 +59,7 @@ def compile(
     target, machine: see aiopt.compile.
     shapes: the full shape of each input whose dimensions the model leaves open, by name.
     amp, calibration: the type for ai-amp (bf16 or f16), and inputs it may run the net on.
+    fusion: see aiopt.compile.
     options: how code is made.
     facts: more for the report.
     kernel_cache: where compiled kernels are looked for and kept; default: nowhere.
@@ -65,9 +68,8 @@ def compile(
     whole_number("threads", threads, 1, MOST_THREADS)
     chosen = find_target(target, machine, options)
     clock = _Clock()
-    finish = partial(
-        _finish, target=chosen, threads=threads, amp=amp, facts=facts, kernels=kernel_cache or KernelCache()
-    )
+    kernels = kernel_cache or KernelCache()
+    finish = partial(_finish, target=chosen, threads=threads, amp=amp, fusion=fusion, facts=facts, kernels=kernels)
     with io.borrowed_context() as context:
         with clock.stage("load"):
             try:
@@ -106,10 +108,18 @@ def _staged(
 
 
 def _finish(
-    unit: Unit, clock: _Clock, *, target: Target, threads: int, amp: str, facts: Mapping[str, Any], kernels: KernelCache
+    unit: Unit,
+    clock: _Clock,
+    *,
+    target: Target,
+    threads: int,
+    amp: str,
+    fusion: str,
+    facts: Mapping[str, Any],
+    kernels: KernelCache,
 ) -> Net:
     """From a unit to a net."""
-    report = {**_lower(unit, target, clock, amp), **facts}
+    report = {**_lower(unit, target, clock, amp, fusion), **facts}
     with clock.stage("codegen"):
         code = target.build(unit, kernels)
         report["kernel_cache"] = kernels.finish()
@@ -144,13 +154,15 @@ def emit(unit: Unit, kind: str, target: str = "cpu", machine: str = "host") -> b
     return chosen.emit(unit, kind)
 
 
-def _lower(unit: Unit, target: Target, clock: _Clock, amp: str = "none") -> dict[str, Any]:
+def _lower(unit: Unit, target: Target, clock: _Clock, amp: str = "none", fusion: str = AUTO) -> dict[str, Any]:
     """Run the remaining stages; what the report can say of the net."""
     adopt(unit)
     assert unit.level is not None
     if amp != "none" and unit.level is not Level.GRAPH:
         raise OptionError(f"amp={amp} takes a model or IR of level graph, this is at level {unit.level.value}")
-    summary = run_stages(unit, target, amp, clock.stage)
+    if fusion == MAX and unit.level is not Level.GRAPH:
+        raise OptionError(f"fusion={fusion} takes a model or IR of level graph, this is at level {unit.level.value}")
+    summary = run_stages(unit, target, amp, clock.stage, fusion)
     summary.update(compile_seconds=clock.seconds, versions=_versions(), target=target.facts())
     if amp != "none":
         summary["amp"] = report.amp(unit.module, unit.remarks)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for bench and e2e
 
-from bench import amp, kernels, networks, npu, processes, rows
+from bench import amp, fusion, kernels, networks, npu, processes, rows
 from bench.figure import Figure
 
 SECTIONS = (
@@ -23,6 +23,7 @@ SECTIONS = (
     *kernels.SECTIONS,
     *networks.SECTIONS,
     *amp.SECTIONS,
+    *fusion.SECTIONS,
     *npu.SECTIONS,
     *rows.SECTIONS,
 )
@@ -56,6 +57,8 @@ def _measure(sections: Sequence[str], quick: bool) -> Iterator[Figure]:
         yield from networks.measure(of_networks, quick)
     if set(sections) & set(amp.SECTIONS):
         yield from amp.measure()
+    if set(sections) & set(fusion.SECTIONS):
+        yield from fusion.measure()
     if set(sections) & set(npu.SECTIONS):
         yield from npu.measure()
     if set(sections) & set(rows.SECTIONS):

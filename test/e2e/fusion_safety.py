@@ -29,6 +29,8 @@ EXACT = (
     "ai-fold-constants",
     "ai-assign-target",
     "ai-group-kernels,ai-outline-kernels",
+    "ai-place-parts",
+    "ai-place-parts,ai-group-kernels,ai-outline-kernels",
     "ai-assign-target,ai-group-kernels,ai-outline-kernels,ai-partition",
 )
 # Those that round elsewhere or sum in another order.
@@ -39,7 +41,9 @@ ROUNDING = (
     "ai-assign-layout{layout=channels_last}",
     "ai-graph-pipeline",
     "ai-kernels-pipeline",
+    "ai-kernels-pipeline{layout=channels_last fusion=max vector-bits=256}",
     "ai-kernels-pipeline{layout=channels_last},ai-select-route{vector-bits=256 fma=true},ai-pack-weights",
+    "ai-kernels-pipeline{layout=channels_last fusion=max},ai-select-route{vector-bits=256 fma=true},ai-pack-weights",
 )
 
 Check = Callable[[RandomGraph], str]  # what is wrong with a graph, empty if nothing is
@@ -64,7 +68,7 @@ def _interpret(unit: Unit, inputs: Mapping[str, np.ndarray]) -> dict[str, np.nda
     return interpret(unit.module, unit.weights, inputs)
 
 
-def check_compiled(graph: RandomGraph, threads: int = 1) -> str:
+def check_compiled(graph: RandomGraph, threads: int = 1, fusion: str = "auto") -> str:
     """Compile and compare, but for the signs of zeros: which of 0.0 and -0.0 is the larger, numpy does not say."""
     with io.borrowed_context() as context, tempfile.TemporaryDirectory(prefix="aiopt-random-") as folder:
         unit = graph.build(context)
@@ -73,7 +77,7 @@ def check_compiled(graph: RandomGraph, threads: int = 1) -> str:
         file = Path(folder) / "graph.mlir"
         io.write_unit(unit, file)
         del unit
-        with aiopt.compile(file, threads=threads, cache=False) as net:
+        with aiopt.compile(file, threads=threads, fusion=fusion, cache=False) as net:
             return difference(net.run(inputs), want, graph.error_bounds(), zeros=False)
 
 

@@ -24,12 +24,13 @@ Run = Callable[[Arrays], dict[str, np.ndarray]]
 
 @dataclass(frozen=True)
 class Job:
-    """What an engine is to run: a file, the shapes of its inputs, threads; amp, winograd: for aiopt alone."""
+    """What an engine is to run: a file, the shapes of its inputs, threads; amp, fusion, winograd: for aiopt alone."""
 
     model: Path
     shapes: Mapping[str, tuple[int, ...]]
     threads: int = 1
     amp: str = "none"
+    fusion: str = AUTO
     winograd: str = AUTO
 
 
@@ -89,6 +90,7 @@ def compile_here(job: Job) -> Any:
         threads=job.threads,
         shapes=job.shapes or None,
         amp=job.amp,
+        fusion=job.fusion,
         winograd=job.winograd,
         cache=False,
     )

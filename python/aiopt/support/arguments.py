@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from aiopt.support.errors import OptionError
+from aiopt.support.fusion import MODES
 from aiopt.support.target import AUTO, LIBRARIES, NO_LIBRARY, WINOGRAD, CodeOptions, TargetChoice
 
 
@@ -95,6 +96,12 @@ def add_winograd_option(parser: Parser) -> None:
         help="3x3 convolutions by Winograd's algorithm: where it is faster, none, all in tiles of 2x2 or 4x4 pixels; "
         f"the error it adds is at most 1e-5 of a layer's largest result (default: {AUTO})",
     )
+
+
+def add_fusion_option(parser: Parser) -> None:
+    """--fusion (see aiopt.compile)."""
+    what = "layers that follow each other in one kernel: where it is faster, wherever it can be had, or never"
+    parser.add_argument("--fusion", choices=MODES, default=AUTO, help=f"{what} (default: {AUTO})")
 
 
 def target_choice(given: argparse.Namespace) -> TargetChoice:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -30,4 +30,11 @@ def mapping(name: str, value: Any) -> Mapping[Any, Any]:
     """The value, a mapping. Raises OptionError if it is none."""
     if not isinstance(value, Mapping):
         raise OptionError(f"{name} must be a dict, not {value!r}")
+    return value
+
+
+def choice(name: str, value: Any, known: Sequence[str]) -> str:
+    """The value, one of those known. Raises OptionError if it is none of them."""
+    if value not in known:
+        raise OptionError(f"{name} is one of {', '.join(known)}, not {value!r}")
     return value

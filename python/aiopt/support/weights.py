@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from aiopt.support.errors import OverwriteError, WeightsError
+from aiopt.support.types import numpy_dtype
 
 ELIDED = "elided"
 _MARK = {"written_by": "aiopt"}  # in the metadata of files that may be written over
@@ -100,6 +101,7 @@ class WeightStore(Mapping[str, np.ndarray]):
         from safetensors.numpy import load_file
 
         store = WeightStore()
+        numpy_dtype("bf16")  # safetensors asks numpy for it by name, which numpy knows from then on
         try:
             arrays = load_file(path)
         except (OSError, SafetensorError) as error:

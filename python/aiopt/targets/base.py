@@ -13,6 +13,7 @@ from aiopt.passes.unit import Unit
 from aiopt.runtime.base import Net
 from aiopt.runtime.parted import Part
 from aiopt.support.errors import OptionError
+from aiopt.support.fusion import AUTO
 from aiopt.support.kernel_cache import KernelCache
 from aiopt.support.target import CodeOptions
 
@@ -79,8 +80,8 @@ class Target(ABC):
         raise OptionError(f"target {self.name} knows no machine '{machine}'")
 
     @abstractmethod
-    def stages(self, amp: str = "none") -> list[Stage]:
-        """The stages in order, from GRAPH to the level `emit` takes; amp: see ai-kernels-pipeline."""
+    def stages(self, amp: str = "none", fusion: str = AUTO) -> list[Stage]:
+        """The stages in order, from GRAPH to the level `emit` takes; amp, fusion: see ai-kernels-pipeline."""
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:

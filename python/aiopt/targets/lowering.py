@@ -10,15 +10,18 @@ from aiopt.passes import pipeline, report
 from aiopt.passes.spec.base import Level
 from aiopt.passes.unit import Unit
 from aiopt.passes.values import referenced_keys
+from aiopt.support.fusion import AUTO
 from aiopt.targets.base import Target, remaining_stages
 
 Clock = Callable[[str], AbstractContextManager[None]]  # told the name of each stage
 
 
-def run_stages(unit: Unit, target: Target, amp: str = "none", clock: Clock = nullcontext) -> dict[str, Any]:
+def run_stages(
+    unit: Unit, target: Target, amp: str = "none", clock: Clock = nullcontext, fusion: str = AUTO
+) -> dict[str, Any]:
     """Run the stages the unit has not gone through yet; what the report can say of the net."""
     assert unit.level is not None
-    stages = remaining_stages(target.stages(amp), unit.level)
+    stages = remaining_stages(target.stages(amp, fusion), unit.level)
     summary: dict[str, Any] = {"kernels": [], "launches": 0}
     for stage in [None, *stages]:
         if stage is not None:

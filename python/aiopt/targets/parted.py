@@ -15,6 +15,7 @@ from aiopt.passes.spec.interface import net_name
 from aiopt.passes.unit import Unit
 from aiopt.runtime.parted import PartedNet, Step
 from aiopt.support.errors import CompileError, OptionError
+from aiopt.support.fusion import AUTO, MAX
 from aiopt.support.kernel_cache import KernelCache
 from aiopt.targets.base import BuiltPart, Device, Stage, Target
 from aiopt.targets.extract_part import extract_part
@@ -29,7 +30,11 @@ class PartedTarget(Target):
         self._devices = {device.name: device for device in devices}
         self.name = ",".join(self._devices)
 
-    def stages(self, amp: str = "none") -> list[Stage]:
+    def stages(self, amp: str = "none", fusion: str = AUTO) -> list[Stage]:
+        if fusion == MAX:
+            raise OptionError(
+                f"fusion=max is for nets on one target, not on {self.name}: parts are cut between kernels"
+            )
         order = list(self._devices)
         checks: list[str] = []
         for number, device in enumerate(self._devices.values()):

@@ -12,8 +12,8 @@ class ShopTarget(CpuTarget):
 
     name: ClassVar[str] = "shop"
 
-    def stages(self, amp: str = "none") -> list[Stage]:
-        first, *others = super().stages(amp)
+    def stages(self, amp: str = "none", fusion: str = "auto") -> list[Stage]:
+        first, *others = super().stages(amp, fusion)
         return [Stage(first.name, Level.GRAPH, first.target, f"shop-fuse-swish,{first.pipeline}"), *others]
 
 

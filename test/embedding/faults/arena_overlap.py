@@ -1,4 +1,4 @@
-"""Two buffers that are alive at the same time get the same place in the arena."""
+"""Two buffers that are alive at the same time get one place in the arena: the smaller one the end of the larger."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ def _wrong(buffers: Sequence[Buffer]) -> Plan:
     pairs = ((i, j) for i in range(len(buffers)) for j in range(i) if buffers[j].last >= buffers[i].first)
     first, second = next(pairs)
     large, small = sorted((first, second), key=lambda number: -buffers[number].size)
-    offsets[small] = offsets[large]
+    offsets[small] = offsets[large] + buffers[large].aligned - buffers[small].aligned
     return replace(plan, offsets=tuple(offsets))
 
 

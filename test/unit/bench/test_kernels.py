@@ -22,7 +22,9 @@ def test_kernels_that_only_move() -> None:
         "c": ["ai.pad", "ai.relayout"],
         "d": ["ai.pad", "ai.add"],
     }
-    assert moving_kernels([{"kernel": name, "ops": names} for name, names in ops.items()]) == ["a", "c"]
+    kernels = [{"kernel": name, "ops": names, "nodes": ["n"]} for name, names in ops.items()]
+    kernels.append({"kernel": "e", "ops": ["ai.identity"], "nodes": []})  # an input that the model returns
+    assert moving_kernels(kernels) == ["a", "c"]
 
 
 def test_attention_is_computed_alike() -> None:

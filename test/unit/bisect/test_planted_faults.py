@@ -57,11 +57,17 @@ def bisect(site: Path, *words: str | Path, text: str = "") -> subprocess.Complet
 @pytest.mark.parametrize(
     ("fault", "step", "level", "op", "node"),
     [
-        ("swapped_operand", "ai-outline-kernels", "kernels", r"ai\.sub", "sub"),
+        ("swapped_operand", "ai-outline-kernels{views=true}", "kernels", r"ai\.sub", "sub"),
         ("wrong_axis", "convert-ai-to-linalg", "tensor", r"ai\.softmax", "softmax"),
         ("wrong_rounding", "ai-fold-batch-norm", "graph", r"ai\.conv", "conv, norm"),
         ("off_by_one", "schedule-tile-and-fuse", "tensor", r"ai\.softmax", "softmax"),
-        ("arena_overlap", "ai-plan-memory", "loops", r"@conv_relu_sub_1; it overwrites .*", "conv, norm, relu, sub"),
+        (
+            "arena_overlap",
+            "ai-plan-memory",
+            "loops",
+            r"@avg_pool_1; it overwrites .* \(conv, norm, relu, sub\) .*",
+            "pool",
+        ),
     ],
 )
 def test_a_planted_fault_is_found(

@@ -26,6 +26,7 @@ EXAMPLES: dict[str, tuple[list[Any], dict[str, Any]]] = {
     **{name: ([_BITS, _BITS], {}) for name in ("shift_left", "shift_right")},
     **{name: (_ONE, {"axis": 1}) for name in ("cumsum", "cumprod")},
     "top_indices": (_ONE, {"axis": 1, "count": 2}),
+    "insert": ([*_ONE, tensor(2, 7)], {"axis": 1, "start": 2, "size": 7}),
     "pad": ([*_ONE, tensor()], {"low": [1, 0], "high": [0, 2]}),
     "scatter": ([tensor(4, 3), tensor(2, element="i64"), tensor(2, 3)], {"reduction": "add"}),
     "bitcast": ([_BITS], {"to": "i8"}),

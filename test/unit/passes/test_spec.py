@@ -129,8 +129,13 @@ def test_graph(old: str, new: str, message: str | None) -> None:
         ),
         (
             "return %0, %1 :",
-            '%c = "ai.reshape"(%1) {shape = array<i64: 4>} : (tensor<4xf32>) -> tensor<4xf32>\n    return %0, %c :',
+            '%c = "ai.reshape"(%x) {shape = array<i64: 4>} : (tensor<4xf32>) -> tensor<4xf32>\n    return %0, %c :',
             "'func.return' of what no kernel computes",
+        ),
+        (
+            "return %0, %1 :",
+            '%c = "ai.reshape"(%1) {shape = array<i64: 4>} : (tensor<4xf32>) -> tensor<4xf32>\n    return %1, %c :',
+            "'func.return' of one value twice",
         ),
         ('"z"', '"y"', "two outputs of @main are called 'y'"),
         (r', ai\.ops = \["ai.relu"\]', "", "@relu without the names of its ops in the attribute ai.ops"),

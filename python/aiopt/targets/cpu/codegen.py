@@ -12,6 +12,7 @@ from typing import Any
 from mlir.dialects import llvm
 
 from aiopt.passes import spec
+from aiopt.passes.pipelines import KernelsPipeline
 from aiopt.passes.spec.base import Level
 from aiopt.passes.templates.select_route import SelectRoute
 from aiopt.passes.unit import Unit
@@ -26,12 +27,25 @@ from aiopt.targets.cpu.split import Part, split_kernels
 from aiopt.targets.cpu.symbols import rename_symbols
 
 
+def kernels_pipeline(record: TargetRecord, amp: str, fusion: str) -> str:
+    """The pipeline text that takes GRAPH to KERNELS, with what this machine has to say about kernels."""
+    return str(
+        KernelsPipeline(
+            amp=amp,
+            fusion=fusion,
+            vector_bits=record.vector_bits,
+            registers=_registers(record),
+            l2_bytes=record.l2_bytes,
+            cores=record.cores,
+        )
+    )
+
+
 def tensor_pipeline(record: TargetRecord, options: CodeOptions = DEFAULTS) -> str:
     """The pipeline text that takes KERNELS to TENSOR: templates where they cover a kernel, linalg elsewhere."""
-    many = record.triple.startswith("aarch64") or "avx512vl" in record.features
     select = SelectRoute(
         vector_bits=record.vector_bits,
-        registers=32 if many else 16,
+        registers=_registers(record),
         l2_bytes=record.l2_bytes,
         cores=record.cores,
         fma=_has_fma(record),
@@ -45,6 +59,10 @@ def tensor_pipeline(record: TargetRecord, options: CodeOptions = DEFAULTS) -> st
 def lower_pipeline(record: TargetRecord) -> str:
     """The pipeline text that takes LOOPS to LLVM for this CPU."""
     return str(CpuLowerPipeline(features=",".join(record.features), fma=_has_fma(record), bf16=converts_bf16(record)))
+
+
+def _registers(record: TargetRecord) -> int:
+    return 32 if record.triple.startswith("aarch64") or "avx512vl" in record.features else 16
 
 
 def _has_fma(record: TargetRecord) -> bool:

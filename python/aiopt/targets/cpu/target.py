@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 from aiopt.dialects import ext
 from aiopt.passes.lower.plan_memory import pack_weights
-from aiopt.passes.pipelines import KernelsPipeline, LoopsPipeline
+from aiopt.passes.pipelines import LoopsPipeline
 from aiopt.passes.spec.base import Level
 from aiopt.passes.spec.interface import net_name
 from aiopt.passes.unit import Unit
@@ -16,10 +16,19 @@ from aiopt.runtime.cpu_library import open_library
 from aiopt.runtime.net import CompiledNet
 from aiopt.runtime.parted import CpuPart
 from aiopt.support.cost import Machine, annotated
+from aiopt.support.fusion import AUTO
 from aiopt.support.kernel_cache import KernelCache
 from aiopt.support.target import DEFAULTS, NO_LIBRARY, CodeOptions, TargetRecord
 from aiopt.targets.base import BuiltPart, Device, Stage, Target
-from aiopt.targets.cpu.codegen import lower_pipeline, tensor_pipeline, to_assembly, to_llvm_ir, to_object, to_objects
+from aiopt.targets.cpu.codegen import (
+    kernels_pipeline,
+    lower_pipeline,
+    tensor_pipeline,
+    to_assembly,
+    to_llvm_ir,
+    to_object,
+    to_objects,
+)
 from aiopt.targets.cpu.llvmc import PASSES, TEMPLATE_PASSES, flags
 from aiopt.targets.cpu.record import cpu_record
 from aiopt.targets.lowering import run_stages
@@ -47,9 +56,9 @@ class CpuTarget(Target, Device):
             open_library(options.cpu_library)  # the net will be loaded here
         return type(self)(self._machine, options)
 
-    def stages(self, amp: str = "none") -> list[Stage]:
+    def stages(self, amp: str = "none", fusion: str = AUTO) -> list[Stage]:
         return [
-            Stage("graph", Level.GRAPH, Level.KERNELS, str(KernelsPipeline(amp=amp))),
+            Stage("graph", Level.GRAPH, Level.KERNELS, kernels_pipeline(self._record, amp, fusion)),
             Stage("tensor", Level.KERNELS, Level.TENSOR, tensor_pipeline(self._record, self._options)),
             Stage("loops", Level.TENSOR, Level.LOOPS, str(LoopsPipeline(cores=self._record.cores))),
             Stage("llvm", Level.LOOPS, Level.LLVM, lower_pipeline(self._record)),

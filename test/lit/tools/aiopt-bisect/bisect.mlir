@@ -8,17 +8,17 @@
 
 // RIGHT: {{^}}no pass is at fault: {{[0-9]+}} steps, all within 0.0001{{$}}
 
-// CHECK: {{^}}first wrong after: ai-outline-kernels (level kernels){{$}}
+// CHECK: {{^}}first wrong after: ai-outline-kernels{{.}}views=true{{.}} (level kernels){{$}}
 // CHECK-NEXT: {{^}}output y: off by {{[0-9.]+}} of its largest value{{$}}
 // CHECK-NEXT: {{^}}op: ai.sigmoid, off by {{[0-9.]+}} of its largest value{{$}}
 // CHECK-NEXT: {{^}}ONNX node: Relu_1{{$}}
 // CHECK-NEXT: {{^}}reproducer: {{.*}}r.mlir{{$}}
 
-// REPRODUCER: // ai-outline-kernels makes the numbers wrong. Run it with: aiopt --run-reproducer FILE
+// REPRODUCER: // ai-outline-kernels{{.}}views=true{{.}} makes the numbers wrong. Run it with: aiopt --run-reproducer FILE
 // REPRODUCER: ai.level = "graph"
 // REPRODUCER: ai.group
 // REPRODUCER: mlir_reproducer: {
-// REPRODUCER-NEXT: pipeline: "builtin.module(ai-outline-kernels)"
+// REPRODUCER-NEXT: pipeline: "builtin.module(ai-outline-kernels{{.}}views=true{{.}})"
 
 // AGAIN: ai.level = "kernels"
 // AGAIN: func.func private @neg_relu_0

@@ -25,7 +25,7 @@
 // INFO: launches: 1
 // INFO: version of aiopt: {{[0-9.]+}}
 // INFO: flags: -O3 -relocation-model=pic
-// INFO: pipeline: ai-kernels-pipeline,
+// INFO: pipeline: ai-kernels-pipeline{
 // INFO: source sha256: {{[0-9a-f]+}}
 // JSON: "name": "small"
 

@@ -8,7 +8,7 @@
 // CHECK: {{^}}ai-kernels-pipeline{{$}}
 // CHECK-NEXT: {{^}}  ai-graph-pipeline{{$}}
 // CHECK-NEXT: {{^}}    ai-canonicalize{{$}}
-// CHECK: {{^}}  ai-outline-kernels{{$}}
+// CHECK: {{^}}  ai-outline-kernels{views=true}{{$}}
 // UNKNOWN: error: no pipeline is called 'ai-kernel-pipeline', did you mean 'ai-kernels-pipeline'?
 // DUMP: Pass Manager with 2 passes:
 // DUMP-NEXT: builtin.module(
@@ -22,7 +22,7 @@
 // FLAGS: {{^}}  ai-dce,
 // FLAGS-NEXT: {{^}}  ai-group-kernels{max-ops=4},
 // FLAGS-NEXT: {{^}}  cse
-// OPTION: error: ai-group-kernels has no option 'ops' (it has: max-ops)
+// OPTION: error: ai-group-kernels has no option 'ops' (it has: cores, fusion, l2-bytes, max-ops, 
 module attributes {ai.level = "graph"} {
   func.func @main(%x: tensor<2x3xf32> {ai.name = "x"}) -> (tensor<2x3xf32> {ai.name = "y"}) {
     %a = "ai.relu"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>

@@ -183,6 +183,19 @@ def _trigonometry(x: ir.Value) -> ir.Value:
     return ai.ConcatOp([ai.ConcatOp(parts[:7], axis=0).out, ai.ConcatOp(parts[7:], axis=0).out], axis=0).out
 
 
+def _inserted(x: ir.Value) -> ir.Value:
+    first = ai.InsertOp(ai.NegOp(x).out, None, axis=1, start=12, size=24).out
+    return ai.InsertOp(ai.ExpOp(x).out, first, axis=1, start=0, size=24).out
+
+
+def _inserted_beside(x: ir.Value) -> ir.Value:
+    first = ai.InsertOp(ai.NegOp(x).out, None, axis=1, start=0, size=22).out
+    part = ai.SliceOp(first, starts=[0, 2], sizes=[3, 10]).out
+    return ai.InsertOp(
+        ai.SubOp(ai.SliceOp(x, starts=[0, 0], sizes=[3, 10]).out, part).out, first, axis=1, start=12, size=22
+    ).out
+
+
 def _rounded(x: ir.Value) -> ir.Value:
     return ai.ConcatOp([op(x).out for op in (ai.FloorOp, ai.CeilOp, ai.RoundOp)], axis=0).out
 
@@ -213,6 +226,8 @@ CASES.update(
             lambda x: ai.AvgPoolOp(x, kernel=[3, 2], strides=[1, 2], pads=[2, 1, 3, 2], dilations=[2, 3]).out,
             [_normal(1, 6, 12, 14)],
         ),
+        "inserted": (_inserted, [_normal(3, 12)]),
+        "inserted_beside": (_inserted_beside, [_normal(3, 12)]),
         "trigonometry": (_trigonometry, [np.linspace(-0.95, 0.95, 77, dtype=np.float32)]),
         "trigonometry_f64": (_trigonometry, [np.linspace(-0.95, 0.95, 7)]),
         "rounded": (_rounded, [_HALVES]),

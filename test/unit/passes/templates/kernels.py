@@ -20,6 +20,7 @@ from aiopt.support.weights import WeightStore
 from aiopt.targets import find_target
 
 Build = Callable[..., ir.Value]
+Adjust = Callable[[Unit], None]
 GROUPED = "ai-group-kernels,ai-outline-kernels"
 
 
@@ -38,6 +39,10 @@ def splat(value: float) -> ir.Value:
     kind = ext.to_ir(TensorType((), "f32"))
     attribute = ir.DenseElementsAttr.get_splat(kind, ir.FloatAttr.get(ir.F32Type.get(), value))
     return arith.ConstantOp(kind, attribute).result
+
+
+def _leave(unit: Unit) -> None:
+    """Change nothing."""
 
 
 def unit_of(kernels: Sequence[Kernel]) -> tuple[Unit, dict[str, np.ndarray]]:
@@ -87,14 +92,21 @@ def choices(unit: Unit) -> list[str]:
     return found
 
 
-def check(kernels: Sequence[Kernel], facts: str | None = None, winograd: str = "off") -> None:
+def check(
+    kernels: Sequence[Kernel],
+    facts: str | None = None,
+    winograd: str = "off",
+    grouped: str = GROUPED,
+    adjust: Adjust = _leave,
+) -> None:
     """Each kernel goes by its template and computes what the interpreter does; two threads give the same bits.
 
-    facts: options of ai-select-route; None: those for this machine.
+    facts: options of ai-select-route; None: those for this machine. grouped: the passes that make kernels.
+    adjust: changes what was chosen for them.
     """
     unit, inputs = unit_of(kernels)
     expected = interpret(unit.module, unit.weights, inputs)
-    single, double = run(unit, inputs, [kernel.template for kernel in kernels], facts, winograd)
+    single, double = run(unit, inputs, [kernel.template for kernel in kernels], facts, winograd, grouped, adjust)
     for name, want in expected.items():
         scale = np.abs(want[np.isfinite(want)]).max(initial=1e-6)
         np.testing.assert_allclose(single[name] / scale, want / scale, rtol=1e-5, atol=1e-5, err_msg=name)
@@ -102,15 +114,22 @@ def check(kernels: Sequence[Kernel], facts: str | None = None, winograd: str = "
 
 
 def run(
-    unit: Unit, inputs: dict[str, np.ndarray], templates: Sequence[str], facts: str | None, winograd: str
+    unit: Unit,
+    inputs: dict[str, np.ndarray],
+    templates: Sequence[str],
+    facts: str | None,
+    winograd: str,
+    grouped: str = GROUPED,
+    adjust: Adjust = _leave,
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Compile a unit of kernels that must go by these templates; the results on one thread and on two."""
     target = find_target("cpu")
     stages = target.stages()
     select, _, rest = stages[1].pipeline.partition(",")
     given = select.removeprefix("ai-select-route").strip("{}") if facts is None else facts
-    pipeline.run(unit, f"{GROUPED},ai-select-route{{{given} winograd={winograd}}}")
+    pipeline.run(unit, f"{grouped},ai-select-route{{{given} winograd={winograd}}}")
     assert choices(unit) == list(templates)
+    adjust(unit)
     for text in (rest, *(stage.pipeline for stage in stages[2:])):
         pipeline.run(unit, text)
     code = target.build(unit, KernelCache())

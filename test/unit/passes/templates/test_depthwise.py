@@ -20,4 +20,4 @@ from aiopt.passes.templates.geometry import Axis, Geometry
 )
 def test_blocks_that_stay_in_the_cache(size: int, channels: int, taps: int, stays: bool) -> None:
     axis = Axis(size, size, taps, 1, 1, taps // 2)
-    assert block_stays(Geometry(1, axis, axis, channels, channels, channels), 16) == stays
+    assert block_stays(Geometry(1, axis, axis, channels, channels, channels, size), 16) == stays

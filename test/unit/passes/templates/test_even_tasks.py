@@ -27,7 +27,7 @@ def test_threads_that_divide_rows_have_as_many_of_them() -> None:
 @pytest.mark.parametrize("height", [7, 13, 26, 56])
 def test_rows_of_a_task_leave_no_core_idle_for_long(height: int, cores: int) -> None:
     axis = Axis(height, height, 3, 1, 1, 1)
-    geometry = Geometry(1, axis, axis, 16, 16, 1)
+    geometry = Geometry(1, axis, axis, 16, 16, 1, height)
     rows = task_rows(geometry, 1, 24, Facts(256, 16, 1 << 20, cores, True))
     assert 1 <= rows <= height
     tasks = -(-height // rows)

@@ -42,7 +42,7 @@ def test_objects_by_kernel_equal_one_object() -> None:
     driver.lower(unit, find_target("cpu"))
     weights = pack_weights(unit.module, unit.weights)
     objects = to_objects(unit, host(), KernelCache())
-    assert len(objects) == 4  # the entry, softmax, transpose, erf
+    assert len(objects) == 3  # the entry, softmax, transpose with erf
     x = np.random.default_rng(0).standard_normal((64, 512)).astype(np.float32)
     with (
         CompiledNet("net", objects, weights, {}, threads=2) as apart,
