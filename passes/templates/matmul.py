@@ -166,7 +166,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
             tiles = -(-tiles // 2)
         else:
             panels = -(-panels // 2)
-    across = 1 if _divides_rows(product, kernel.packable, item, mr, lanes) else -(-product.n // (panels * nr))
+    across = 1 if _divides_rows(kernel, product, mr, lanes) else -(-product.n // (panels * nr))
     tiles = _even_tiles(product, mr, tiles, across, facts.cores)
     return {
         "lanes": lanes,
@@ -185,13 +185,15 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     }
 
 
-def _divides_rows(product: Product, packed: bool, item: int, mr: int, lanes: int) -> bool:
+def _divides_rows(kernel: Contraction, product: Product, mr: int, lanes: int) -> bool:
     """Whether threads divide the rows of the result or its columns. Of several matrices each thread has some.
 
-    item: bytes of an element of the operands.
+    Around products that are no convolutions stand others, whose arithmetic hides what goes from core to core; reading
+    all weights on each core is not hidden there.
     """
-    if prod(product.batch) > 1 or not packed:
+    if prod(product.batch) > 1 or not kernel.packable or not isinstance(kernel.root, ai.ConvOp):
         return False
+    item = item_bytes(type_of(kernel.source(product.rhs.value)).element)
     work = product.m * product.k * product.n / (MULTIPLY_ADDS * lanes)
     waiting = idle_part(-(-product.m // mr), _FEWEST_THREADS) * work / _FEWEST_THREADS
     return divides_rows(item * product.k * product.n, product.m * (item * product.k + 4 * product.n), waiting)
@@ -352,8 +354,7 @@ def _emit(kernel: Contraction, parameters: Parameters, places: Places) -> None:
     emitter = _Emitter(product, parameters, result, lhs, rhs, kernel.pack is not None, first, turned)
     columns, rows = parameters["panels"] * parameters["nr"], parameters["tiles"] * parameters["mr"]
     trips = [-(-product.n // columns), -(-product.m // rows)]
-    item = item_bytes(type_of(kernel.source(product.rhs.value)).element)
-    rows = _divides_rows(product, kernel.packable, item, parameters["mr"], parameters["lanes"])
+    rows = _divides_rows(kernel, product, parameters["mr"], parameters["lanes"])
     emit.forall([*product.batch, *trips], emitter.task, along=len(product.batch) + int(rows))
 
 
