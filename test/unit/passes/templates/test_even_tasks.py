@@ -19,7 +19,7 @@ def test_idle_part(tasks: int, cores: int, wanted: float) -> None:
 
 def test_threads_that_divide_rows_have_as_many_of_them() -> None:
     axis = Axis(14, 14, 3, 1, 1, 1)
-    rows = task_rows(Geometry(1, axis, axis, 240, 240, 240), 15, 16, Facts(256, 16, 1 << 20, 2, True))
+    rows = task_rows(Geometry(1, axis, axis, 240, 240, 240, 14), 15, 16, Facts(256, 16, 1 << 20, 2, True))
     assert rows in (1, 7), "two threads have seven of the fourteen rows each, of all blocks of channels"
 
 
