@@ -35,7 +35,7 @@ class ScheduleSplitRest(SchedulePass):
     def _tile_sizes(self, op: ir.Operation) -> list[int]:
         """Of the loops of an op; empty for one that stays whole."""
         extents = _extents(op)
-        if op.parent.name != "func.func" or prod(extents) < self.least:
+        if op.parent is None or op.parent.name != "func.func" or prod(extents) < self.least:
             return []
         sizes = [0] * len(extents)
         for axis, extent in enumerate(extents):
