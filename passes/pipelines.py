@@ -9,6 +9,7 @@ from aiopt.passes.base import NamedPipeline
 from aiopt.passes.graph.assign_target import AssignTarget
 from aiopt.passes.graph.group_kernels import GroupKernels
 from aiopt.passes.graph.merge_parallel import MergeParallel
+from aiopt.passes.lower.plan_memory import PlanMemory
 from aiopt.support.fusion import OFF
 
 
@@ -86,6 +87,9 @@ class LinalgPipeline(NamedPipeline):
         ]
 
 
+_SPARE = 100  # per cent of the arena: the memory that threads which keep what they wrote in their caches are worth
+
+
 @dataclass(frozen=True)
 class LoopsPipeline(NamedPipeline):
     """TENSOR to LOOPS: schedule each kernel, give it buffers, turn it into loops, plan the threads and memory of all.
@@ -108,8 +112,9 @@ class LoopsPipeline(NamedPipeline):
             "cse",
             "canonicalize",
             "ai-allocate-scratch",
+            "schedule-split-rest",
             "func.func(convert-linalg-to-loops)",
             "canonicalize",
             f"ai-plan-threads{{cores={self.cores}}}",
-            "ai-plan-memory",
+            str(PlanMemory(spare=_SPARE if self.cores > 1 else 0)),
         ]

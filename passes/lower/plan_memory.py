@@ -26,12 +26,15 @@ class PlanMemory(Pass):
     After: views of two more arguments, %weights and %arena; module attributes say how large they are.
 
     An alloc lives from the first to the last call that takes it or a view of it; calls of one region (ai-plan-threads)
-    are at the same time. Remarks: peak and lower bound.
+    are at the same time. Up to `spare` per cent more memory than buffers need may be taken for a plan in which they lie
+    in the middle of slots, so that threads that divide rows alike keep their part of a slot. Remarks: peak and lower
+    bound.
     """
 
     name: ClassVar[str] = "ai-plan-memory"
     requires: ClassVar[Level | None] = Level.TENSOR
     ensures: ClassVar[Level | None] = Level.LOOPS
+    spare: int = 0
 
     def run(self, unit: Unit) -> None:
         main = next((f for f in functions(unit.module) if f.name.value == "main"), None)
@@ -39,7 +42,7 @@ class PlanMemory(Pass):
             raise CompileError(f"{self.name}: the module has no function @main")
         uses = _read_main(main)
         layout = _lay_out_weights(uses, unit.weights)
-        arena = plan(list(uses.buffers.values()))
+        arena = plan(list(uses.buffers.values()), room=1 + self.spare / 100)
         _rewrite_main(main, uses, layout, arena)
         _annotate(unit.module, layout, arena, uses)
         unit.remarks.append(

@@ -15,6 +15,8 @@ from aiopt.passes.walk import find_op, ops_named
 from aiopt.support.errors import SpecError
 from aiopt.support.types import ELEMENTS, storage_element
 
+# On an scf.forall: its iterations are rows of so many, and each thread runs the same part of every row.
+WIDTH = "ai.width"
 SERIAL = "ai.serial"  # on a kernel: it runs on one thread
 LIBRARY = "ai.library"  # on a function without a body: the library that has it
 REGION = "ai.region"  # on calls in @main: those of one number run at the same time

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from aiopt.support.cost import MULTIPLY_ADDS
+from aiopt.support.cost import BYTES_PER_CYCLE, MULTIPLY_ADDS
 
 # A core of the last ten years: two multiply-adds and two vector loads a cycle, results after four cycles, five ops
 # issued a cycle.
 _LOADS, _LATENCY, _ISSUE = 2, 4, 5
 _MAX_ROWS, _MAX_VECTORS = 16, 8
 _FEW_ROWS = 512
+# Cycles that a byte costs if threads divide columns: lines are read on cores that did not write them, and who writes to
+# a line next that two caches share waits for 30 ns (90 cycles) where these are far apart, for 9 where they are near.
+_CYCLES_TO_CROSS = 0.7
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,16 @@ def fetches_ahead(rows: int, weight_bytes: int, block_bytes: int, l2_bytes: int)
 def idle_part(tasks: int, cores: int) -> float:
     """How much longer the last of some cores takes for equal tasks than if they were cut evenly: 0 for a multiple."""
     return -(-tasks // cores) * cores / tasks - 1
+
+
+def divides_rows(weight_bytes: int, moved_bytes: int, waiting: float = 0.0) -> bool:
+    """True if threads are to divide the rows of a result (pixels, say) among them, not its columns.
+
+    Rows then stay in the cache of the core that goes on with them, as most kernels divide them. Each core reads all
+    weights for it, in place of its part of them, and waits so many cycles for one that has more rows. moved: read and
+    written beside the weights.
+    """
+    return weight_bytes / 2 / BYTES_PER_CYCLE["memory"] + waiting < _CYCLES_TO_CROSS * moved_bytes
 
 
 def choose_block(

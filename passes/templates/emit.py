@@ -10,6 +10,7 @@ from mlir import ir
 from mlir.dialects import arith, memref, scf, vector
 
 from aiopt.passes.lower.linalg.builder import constant
+from aiopt.passes.spec.base import WIDTH
 
 # Unrolled by LLVM, a loop that fills all registers is no faster, but takes three times as long to compile.
 _KEEP_LOOP = "#llvm.loop_annotation<unroll = <disable = true>>"
@@ -140,15 +141,18 @@ def when(condition: ir.Value | bool, body: Callable[[], None]) -> None:
         body()
 
 
-def forall(trips: Sequence[int], body: Callable[..., None]) -> None:
+def forall(trips: Sequence[int], body: Callable[..., None], along: int = 0) -> None:
     """A parallel loop from 0 along each dimension, the last one fastest; `body` gets the positions.
 
-    In a task of another parallel loop it is one loop after the other: tasks have no tasks.
+    along: the dimension that is divided among threads; each runs all iterations of those before it. In a task of
+    another parallel loop it is one loop after the other: tasks have no tasks.
     """
     if _is_in_task():
         _nest(trips, body, [])
         return
     loop = scf.ForallOp([0] * len(trips), list(trips), [1] * len(trips))
+    if prod(trips[:along]) > 1:
+        loop.operation.attributes[WIDTH] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), prod(trips[along:]))
     with ir.InsertionPoint(loop.body):
         body(*loop.induction_variables)
         scf.InParallelOp()

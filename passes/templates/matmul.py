@@ -19,6 +19,7 @@ from aiopt.passes.templates.base import Facts, Parameters, Template
 from aiopt.passes.templates.blocking import (
     Block,
     choose_block,
+    divides_rows,
     fetches_ahead,
     idle_part,
     register_blocks,
@@ -33,6 +34,7 @@ from aiopt.passes.templates.product import Product, covers_pointwise, read_produ
 from aiopt.passes.templates.reduce import Arithmetic, Columns, Rows, reduce_products
 from aiopt.passes.templates.turn import Lines, copy_columns, turn_columns
 from aiopt.passes.templates.view import Places, View
+from aiopt.support.cost import MULTIPLY_ADDS
 from aiopt.support.errors import CompileError
 from aiopt.support.types import item_bytes
 
@@ -49,6 +51,7 @@ _STRIDED_STEPS = 128
 _COPIED_TILES, _LINES, _COPIED_STEPS = 4, 64, 256
 # So much longer the last core may take than the others: task sizes are not equal to the last row anyway.
 _IDLE = 0.02
+_FEWEST_THREADS = 2  # on which it matters how a loop is divided
 _MANY_ROWS = 2  # tiles of rows from which on a panel stays in the L2 cache for the next
 
 
@@ -91,7 +94,8 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
             tiles = -(-tiles // 2)
         else:
             panels = -(-panels // 2)
-    tiles = _even_tiles(product, mr, tiles, -(-product.n // (panels * nr)), facts.cores)
+    across = 1 if _divides_rows(kernel, product, mr, lanes) else -(-product.n // (panels * nr))
+    tiles = _even_tiles(product, mr, tiles, across, facts.cores)
     return {
         "lanes": lanes,
         "fma": int(facts.fma),
@@ -111,6 +115,20 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
 def _is_strided(kernel: Contraction, product: Product) -> bool:
     """True if a panel's rows are vectors that lie apart in memory."""
     return not kernel.packable and product.rhs.column == 1
+
+
+def _divides_rows(kernel: Contraction, product: Product, mr: int, lanes: int) -> bool:
+    """Whether threads divide the rows of the result or its columns. Of several matrices each thread has some.
+
+    Around products that are no convolutions stand others, whose arithmetic hides what goes from core to core; reading
+    all weights on each core is not hidden there.
+    """
+    if prod(product.batch) > 1 or not kernel.packable or not isinstance(kernel.root, ai.ConvOp):
+        return False
+    item = item_bytes(type_of(kernel.source(product.rhs.value)).element)
+    work = product.m * product.k * product.n / (MULTIPLY_ADDS * lanes)
+    waiting = idle_part(-(-product.m // mr), _FEWEST_THREADS) * work / _FEWEST_THREADS
+    return divides_rows(item * product.k * product.n, product.m * (item * product.k + 4 * product.n), waiting)
 
 
 def _cost(kernel: Contraction, facts: Facts) -> float:
@@ -274,7 +292,8 @@ def _emit(kernel: Contraction, parameters: Parameters, places: Places) -> None:
     emitter = _Emitter(product, parameters, result, lhs, rhs, kernel.pack is not None, first, turned)
     columns, rows = parameters["panels"] * parameters["nr"], parameters["tiles"] * parameters["mr"]
     trips = [-(-product.n // columns), -(-product.m // rows)]
-    emit.forall([*product.batch, *trips], emitter.task)
+    rows = _divides_rows(kernel, product, parameters["mr"], parameters["lanes"])
+    emit.forall([*product.batch, *trips], emitter.task, along=len(product.batch) + int(rows))
 
 
 TEMPLATE = Template(

@@ -10,14 +10,16 @@ from mlir.dialects import arith
 
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Facts, Parameters
-from aiopt.passes.templates.blocking import idle_part
+from aiopt.passes.templates.blocking import divides_rows, idle_part
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Registers, Result, Tile
 from aiopt.passes.templates.geometry import Axis, Geometry, Run, Span, plan_row
 from aiopt.passes.templates.view import View
+from aiopt.support.cost import MULTIPLY_ADDS
 
 BLOCKS, ROWS, PIXELS = range(3)
 _TASKS_PER_CORE = 8
+_FEWEST_THREADS = 2  # on which it matters how a loop is divided
 _IDLE = 0.02  # differences in how long cores wait that do not count
 
 # (tile, accumulators, spans, where the window's row starts in the input, where the kernel's row starts in the weights)
@@ -85,7 +87,8 @@ class Sweep:
         elif order == ROWS:
             emit.forall([images, parts, blocks], lambda image, part, block: self._one_block(image, block, part))
         else:
-            emit.forall([images, blocks, parts], self._one_block)
+            rows = images == 1 and parts > 1 and _divides_rows(self.geometry, self.numbers["lanes"])
+            emit.forall([images, blocks, parts], self._one_block, along=2 if rows else 0)
 
     def _one_block(self, image: ir.Value, block: ir.Value, part: ir.Value) -> None:
         """A task: the rows of a part, for one block of filters, which may be a narrower one."""
@@ -202,14 +205,26 @@ def visible_taps(axis: Axis, position: Index) -> tuple[Index, Index]:
 def task_rows(geometry: Geometry, blocks: int, pixels: int, facts: Facts) -> int:
     """Rows of a task: at least as many as make `pixels`, but few enough for all cores to have some tasks.
 
-    Down to half of them where more of the cores then have as many tasks.
+    Down to half of them where cores then have more nearly as many rows.
     """
     least = -(-pixels // geometry.x.count)
     parts = -(-_TASKS_PER_CORE * facts.cores // (geometry.images * blocks))
     rows = max(1, min(geometry.rows, max(least, geometry.rows // max(parts, 1))))
     half = range(-(-rows // 2), rows + 1)
 
+    units = geometry.images * (1 if _divides_rows(geometry, facts.lanes) else blocks)
+
     def idle(size: int) -> float:
-        return idle_part(geometry.images * blocks * -(-geometry.rows // size), facts.cores)
+        most = -(-units * -(-geometry.rows // size) // facts.cores) * size  # of the rows of all units, on a core
+        return most * facts.cores / (units * geometry.rows) - 1
 
     return min(half, key=lambda size: (round(idle(size) / _IDLE), -size))
+
+
+def _divides_rows(geometry: Geometry, lanes: int) -> bool:
+    """Whether threads divide the rows of a result or its blocks of filters."""
+    taps = geometry.y.taps * geometry.x.taps * geometry.depth * geometry.filters
+    pixels = geometry.y.count * geometry.x.count
+    waiting = idle_part(geometry.y.count, _FEWEST_THREADS) * pixels * taps / (MULTIPLY_ADDS * lanes) / _FEWEST_THREADS
+    moved = 4 * (pixels * geometry.filters + geometry.y.size * geometry.x.size * geometry.channels)
+    return divides_rows(4 * taps, moved, waiting)

@@ -22,11 +22,10 @@ from aiopt.passes.templates.sweep import BLOCKS, ROWS
 from aiopt.passes.templates.tile_transform import instructions
 from aiopt.passes.templates.view import Places
 from aiopt.passes.templates.winograd_tasks import Tasks
-from aiopt.passes.templates.winograd_tiles import Tiles
+from aiopt.passes.templates.winograd_tiles import Tiles, divides_tiles
 from aiopt.support.cost import BYTES_PER_CYCLE
 
-_PARTS_PER_CORE = 4
-_FEW_TILES = 6  # for a core: it had more to do with reading the weights than with multiplying
+_WHOLE_PART = 0.6  # of the L2 cache that the transformed tiles of all images may fill beside a block of weights
 _PRODUCT_BYTES = 56 << 10  # of a task that all threads may have on their stack
 _INSTRUCTIONS_PER_CYCLE = 2.5  # of the transforms
 _GATHER_INSTRUCTIONS = 8  # for each pixel of a tile at the edge of the image
@@ -98,21 +97,24 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     tiles, nr = Tiles(geometry, size), block.vectors * facts.lanes if kernel.pack is None else kernel.pack
     position_bytes = 4 * tiles.extent**2
     register_tiles = -(-tiles.total // block.rows)
-    if facts.cores > 1 and tiles.total < _FEW_TILES * facts.cores:
-        order, parts = BLOCKS, min(tiles.total, _PARTS_PER_CORE * facts.cores)
-        most, least = _PRODUCT_BYTES // (position_bytes * nr), 1
+    whole = position_bytes * tiles.total * geometry.channels
+    if whole <= _WHOLE_PART * facts.l2_bytes:
+        order = BLOCKS
+        most = _PRODUCT_BYTES // (position_bytes * nr)
+        least = min(register_tiles, facts.cores) if divides_tiles(tiles, block.rows, facts.lanes) else 1
     else:
-        order, parts = ROWS, min(register_tiles, facts.cores)
-        most, least = facts.l2_bytes // 2 // (position_bytes * (geometry.channels + nr)), parts
+        order, least = ROWS, min(register_tiles, facts.cores)
+        most = facts.l2_bytes // 2 // (position_bytes * (geometry.channels + nr))
     chunks = least * -(-register_tiles // (least * max(1, most // block.rows)))
+    in_chunk = -(-register_tiles // chunks) * block.rows
     return {
         "size": size,
         "lanes": facts.lanes,
         "fma": int(facts.fma),
         "mr": block.rows,
         "nr": nr,
-        "tiles": -(-register_tiles // chunks) * block.rows,
-        "parts": parts,
+        "tiles": in_chunk,
+        "parts": in_chunk if order == BLOCKS else min(register_tiles, facts.cores),
         "order": order,
     }
 

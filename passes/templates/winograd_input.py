@@ -31,13 +31,13 @@ class InputSide:
         transform = Transform(tiles.size, emit.scratch(tiles.extent**2 * lanes), lanes, bool(numbers["fma"]))
         return InputSide(tiles, numbers, source, transform)
 
-    def emit(self, inputs: Matrices, chunk: Index, start: Index, first: Index, last: Index) -> None:
-        """Tiles first <= i < last of a chunk to rows start + i of the matrices. Rows without a tile repeat the last."""
+    def emit(self, inputs: Matrices, chunk: Index, first: Index, last: Index) -> None:
+        """Tiles first <= i < last of a chunk to rows of its matrices. Rows without a tile repeat the last."""
 
         def tile(number: Index, _: list[ir.Value]) -> list[ir.Value]:
             tiles = self.tiles
             place = emit.minimum(emit.add(emit.mul(chunk, self.numbers["tiles"]), number), tiles.total - 1)
-            self._tile(place, inputs, inputs.at(0, emit.add(start, number)))
+            self._tile(place, inputs, inputs.at(0, number))
             return []
 
         emit.for_loop(first, last, 1, [], tile)

@@ -36,14 +36,14 @@ class OutputSide:
         transform = Transform(tiles.size, half, lanes, bool(numbers["fma"]))
         return OutputSide(tiles, numbers, result, weight, products, pixels, transform)
 
-    def emit(self, inputs: Matrices, chunk: Index, start: Index, block: Index, width: int) -> None:
-        """A chunk, from row `start` of the matrices, times a block of filters, and what follows on its pixels."""
+    def emit(self, inputs: Matrices, chunk: Index, block: Index, width: int) -> None:
+        """A chunk, its matrices, times a block of filters, and what follows on its pixels."""
         numbers, first = self.numbers, emit.mul(chunk, self.numbers["tiles"])
         count = emit.minimum(emit.add(self.tiles.total, emit.mul(first, -1)), numbers["tiles"])
 
         def product(matrix: Index, _: list[ir.Value]) -> list[ir.Value]:
             def rows(row: Index, _: list[ir.Value]) -> list[ir.Value]:
-                self._multiply(inputs, matrix, emit.add(start, row), row, block, width)
+                self._multiply(inputs, matrix, row, block, width)
                 return []
 
             emit.for_loop(0, count, numbers["mr"], [], rows)  # the last rows may be those of no tile
@@ -57,13 +57,13 @@ class OutputSide:
         emit.for_loop(0, self.tiles.extent**2, 1, [], product)
         emit.for_loop(0, count, 1, [], finish)
 
-    def _multiply(self, inputs: Matrices, matrix: Index, source: Index, row: Index, block: Index, width: int) -> None:
+    def _multiply(self, inputs: Matrices, matrix: Index, row: Index, block: Index, width: int) -> None:
         """Some rows of one of the matrices times the weights of its position."""
         depth, mr, nr = self.tiles.geometry.channels, self.numbers["mr"], self.numbers["nr"]
         chunks = [chunk.full for chunk in emit.chunks(width, self.numbers["lanes"])]
         panel = emit.mul(emit.dot([block, matrix], [self.tiles.extent**2, 1]), depth * nr)
         tile = Tile((), row, 0, mr, chunks)
-        rows = Rows(inputs.buffer, inputs.at(matrix, source), [i * inputs.columns for i in range(mr)])
+        rows = Rows(inputs.buffer, inputs.at(matrix, row), [i * inputs.columns for i in range(mr)])
         columns = Columns(self.weight, panel, nr, True, self._ahead(panel, row))
         sums = [emit.zeros(chunk) for _, chunk in tile.cells()]
         sums = reduce_products(

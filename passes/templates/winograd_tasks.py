@@ -16,7 +16,7 @@ from aiopt.passes.templates.sweep import BLOCKS
 from aiopt.passes.templates.view import Places, View
 from aiopt.passes.templates.winograd_input import InputSide
 from aiopt.passes.templates.winograd_output import OutputSide, rows_of_chunk
-from aiopt.passes.templates.winograd_tiles import Matrices, Tiles
+from aiopt.passes.templates.winograd_tiles import Matrices, Tiles, divides_tiles
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,9 @@ class Tasks:
     """Emits the kernel.
 
     numbers: nr filters in a block, mr tiles at a time in registers, `tiles` in a chunk. With the order BLOCKS all tiles
-    are transformed first, each chunk in `parts` tasks; then a task is a chunk times a block of filters. Else a task is
-    one of `parts` runs of chunks, each transformed and multiplied with all blocks.
+    are transformed first, each chunk in `parts` tasks; then a task is a chunk times a block of filters, and threads
+    divide the chunks or, where there are many weights, the blocks. Else a task is one of `parts` runs of chunks, each
+    transformed and multiplied with all blocks, in buffers of its own.
     """
 
     tiles: Tiles
@@ -57,12 +58,17 @@ class Tasks:
             return
         whole, (full, rest) = self._matrices(self._chunks), self._blocks
         emit.forall([self._chunks, parts], lambda chunk, part: self._transform_part(whole, chunk, part))
-        emit.forall([full + bool(rest), self._chunks], lambda block, chunk: self._one_block(whole, block, chunk))
+        emit.forall(
+            [full + bool(rest), self._chunks],
+            lambda block, chunk: self._one_block(whole, block, chunk),
+            along=int(divides_tiles(self.tiles, self.numbers["mr"], self.numbers["lanes"])),
+        )
 
     def _matrices(self, chunks: int) -> Matrices:
-        """For the transformed tiles of some chunks."""
-        lanes, rows = self.numbers["lanes"], chunks * rows_of_chunk(self.numbers)
-        return Matrices.allocate(self.tiles.extent**2, rows, -(-self.tiles.geometry.channels // lanes) * lanes)
+        """For the transformed tiles of some chunks, a set for each: the thread that has a chunk has them alone."""
+        lanes, rows = self.numbers["lanes"], rows_of_chunk(self.numbers)
+        columns = -(-self.tiles.geometry.channels // lanes) * lanes
+        return Matrices.allocate(self.tiles.extent**2, rows, columns, chunks)
 
     def _input_side(self) -> InputSide:
         return InputSide.allocate(self.tiles, self.numbers, self.input)
@@ -77,15 +83,15 @@ class Tasks:
         first, (full, rest) = emit.mul(part, each), self._blocks
 
         def chunk(number: Index, _: list[ir.Value]) -> list[ir.Value]:
-            before.emit(inputs, number, 0, 0, rows_of_chunk(self.numbers))
+            before.emit(inputs, number, 0, rows_of_chunk(self.numbers))
 
             def block(position: Index, _: list[ir.Value]) -> list[ir.Value]:
-                after.emit(inputs, number, 0, position, self.numbers["nr"])
+                after.emit(inputs, number, position, self.numbers["nr"])
                 return []
 
             emit.for_loop(0, full, 1, [], block)
             if rest:
-                after.emit(inputs, number, 0, full, rest)
+                after.emit(inputs, number, full, rest)
             return []
 
         emit.for_loop(first, emit.minimum(emit.add(first, each), self._chunks), 1, [], chunk)
@@ -96,15 +102,14 @@ class Tasks:
         each = -(-rows // self.numbers["parts"])
         first = emit.mul(part, each)
         last = emit.minimum(emit.add(first, each), rows)
-        self._input_side().emit(whole, chunk, emit.mul(chunk, rows), first, last)
+        self._input_side().emit(whole.of_set(chunk), chunk, first, last)
 
     def _one_block(self, whole: Matrices, block: ir.Value, chunk: ir.Value) -> None:
         """A task: a chunk times a block of filters, which may be a narrower one."""
         after, (full, rest) = self._output_side(), self._blocks
-        start = emit.mul(chunk, rows_of_chunk(self.numbers))
 
         def multiply(width: int) -> list[ir.Value]:
-            after.emit(whole, chunk, start, block, width)
+            after.emit(whole.of_set(chunk), chunk, block, width)
             return []
 
         if full and rest:

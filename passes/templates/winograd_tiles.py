@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlir import ir
 from mlir.dialects import arith
 
 from aiopt.dialects.ai.winograd import TAPS
 from aiopt.passes.templates import emit
+from aiopt.passes.templates.blocking import divides_rows, idle_part
 from aiopt.passes.templates.emit import Chunk, Index
 from aiopt.passes.templates.geometry import Geometry
+from aiopt.support.cost import MULTIPLY_ADDS
+
+_FEWEST_THREADS = 2  # on which it matters how a loop is divided
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,18 @@ class Tiles:
         return image, emit.index(top), emit.index(emit.mul(column, self.size))
 
 
+def divides_tiles(tiles: Tiles, mr: int, lanes: int) -> bool:
+    """Whether threads divide the tiles or the blocks of filters; mr: tiles at a time."""
+    geometry, positions = tiles.geometry, tiles.extent**2
+    weights = 4 * positions * geometry.channels * geometry.filters
+    pixels = geometry.images * geometry.y.count * geometry.x.count
+    read = geometry.images * geometry.y.size * geometry.x.size + positions * tiles.total
+    moved = 4 * (read * geometry.channels + pixels * geometry.filters)
+    work = tiles.total * weights / 4 / (MULTIPLY_ADDS * lanes)
+    waiting = idle_part(-(-tiles.total // mr), _FEWEST_THREADS) * work / _FEWEST_THREADS
+    return divides_rows(weights, moved, waiting)
+
+
 @dataclass(frozen=True)
 class Matrices:
     """A row-major matrix [rows, columns] for each position of a tile, in one flat buffer."""
@@ -65,17 +81,23 @@ class Matrices:
     buffer: ir.Value
     columns: int
     step: int  # elements from one matrix to the next
+    count: int
+    start: Index = 0
 
     @staticmethod
-    def allocate(count: int, rows: int, columns: int) -> Matrices:
+    def allocate(count: int, rows: int, columns: int, sets: int = 1) -> Matrices:
+        """count matrices, in so many sets, one after the other."""
         lines = -(-rows * columns // emit.LINE)
         step = (
             lines + 1 - lines % 2
         ) * emit.LINE  # an odd number of lines: what is next to each other shares no cache set
-        return Matrices(emit.scratch(count * step), columns, step)
+        return Matrices(emit.scratch(sets * count * step), columns, step, count)
+
+    def of_set(self, number: Index) -> Matrices:
+        return replace(self, start=emit.mul(number, self.count * self.step))
 
     def at(self, matrix: Index, row: Index) -> Index:
-        return emit.add(emit.mul(matrix, self.step), emit.mul(row, self.columns))
+        return emit.add(self.start, emit.add(emit.mul(matrix, self.step), emit.mul(row, self.columns)))
 
 
 def each_vector(channels: int, lanes: int, body: Callable[[Index, Chunk], None]) -> None:

@@ -218,7 +218,7 @@ static void print_planted(const net *net) {
   atomic_bool planted = false;
   void *args[] = {&self, &planted};
   start_counting();
-  ctx->parallel_for(ctx, plant_off_thread, args, 2);
+  ctx->parallel_for(ctx, plant_off_thread, args, 2, 2);
   stop_counting();
   printf(", \"worker\": ");
   print_calls();

@@ -43,7 +43,7 @@ static void part(void *const *args, int64_t begin, int64_t end) {
 int32_t aiopt_affine_run(const aiopt_ctx *ctx, const aiopt_tensor *in, aiopt_tensor *out) {
   void *args[] = {in[0].data, (void *)ctx->weights, out[0].data, ctx->arena};
   hook(ctx, 0);
-  ctx->parallel_for(ctx, part, args, 300);
+  ctx->parallel_for(ctx, part, args, 300, 300);
   hook(ctx, 1);
   return STATUS;
 }

@@ -1,4 +1,7 @@
-"""Engines side by side: runs of all take turns, so that what disturbs the machine disturbs all of them."""
+"""Engines side by side: runs of all take turns, so that what disturbs the machine disturbs all of them.
+
+Who is not at turn stands still (aiopt.bench.worker), so that engines do not disturb each other.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from aiopt.support.errors import AioptError
 from aiopt.support.types import is_float
 
 _LEAST_ROUNDS = 5
+_TURN_SECONDS, _LEAST_RUNS = 20e-3, 3  # of an engine's turn: each begins with a run that is not counted
 _PROFILE_SECONDS = 1.5
 
 
@@ -70,9 +74,10 @@ def _reference(job: Job, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarr
 
 
 def _take_turns(workers: Sequence[Worker], seconds: float) -> dict[str, list[tuple[float, float]]]:
-    """A round is at least 2 ms of runs of each engine: changing processes costs some microseconds."""
     times: dict[str, list[tuple[float, float]]] = {worker.engine: [] for worker in workers}
-    counts = {worker.engine: max(1, int(2e-3 / max(min(worker.seconds(3))[0], 1e-6))) for worker in workers}
+    counts = {
+        worker.engine: max(_LEAST_RUNS, int(_TURN_SECONDS / max(min(worker.seconds(3))[0], 1e-6))) for worker in workers
+    }
     end, rounds = time.perf_counter() + seconds, 0
     while time.perf_counter() < end or rounds < _LEAST_ROUNDS:
         for worker in workers:

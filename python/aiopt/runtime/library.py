@@ -14,7 +14,7 @@ from aiopt.support import options
 from aiopt.support.affinity import read_affinity
 from aiopt.support.errors import InstallationError, OptionError
 
-ABI_VERSION = 3
+ABI_VERSION = 4
 MOST_THREADS = 1024
 
 # enum aiopt_dtype -> the element as aiopt.support.types spells it

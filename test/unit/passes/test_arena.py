@@ -54,6 +54,31 @@ def test_climb_finds_what_greedy_misses() -> None:
     assert plan(buffers).peak == lower_bound(buffers) == 10 * ALIGNMENT
 
 
+def test_buffers_in_the_middle_of_slots() -> None:
+    sizes = [100, 40, 60, 20, 80]
+    chain = [Buffer(ALIGNMENT * size, i, i + 1) for i, size in enumerate(sizes)]
+    found = plan(chain, room=2.0)
+    middles = [at + b.size // 2 for b, at in zip(chain, found.offsets, strict=True)]
+    assert middles[0] == middles[2] == middles[4] != middles[1] == middles[3]
+    assert found.peak == (100 + 40) * ALIGNMENT
+    assert plan(chain, room=1.0).peak == lower_bound(chain)
+
+
+def test_slots_that_take_too_much_are_not_made() -> None:
+    """One slot of 64 lines for each of the small buffers, all of which lie in the place of the large one otherwise."""
+    buffers = [Buffer(640, 0, 0), *[Buffer(64, 1, 1)] * 10]
+    assert plan(buffers, room=1.5).peak == lower_bound(buffers) == 640
+
+
+@given(_buffers())
+def test_live_buffers_in_slots_do_not_overlap(buffers: list[Buffer]) -> None:
+    found = plan(buffers, room=100.0)
+    for (a, at_a), (b, at_b) in itertools.combinations(zip(buffers, found.offsets, strict=True), 2):
+        together = a.first <= b.last and b.first <= a.last
+        assert not together or at_a + a.size <= at_b or at_b + b.size <= at_a or 0 in (a.size, b.size)
+    assert all(at % ALIGNMENT == 0 for at in found.offsets)
+
+
 def test_nothing_takes_nothing() -> None:
     assert plan([]).peak == 0
     assert plan([]).offsets == ()

@@ -31,7 +31,7 @@ void nest(void *const *args, int64_t begin, int64_t end) {
   auto *ctx = static_cast<const aiopt_ctx *>(args[1]);
   for (int64_t i = begin; i < end; ++i) {
     void *inner[] = {static_cast<int *>(args[0]) + i * 10};
-    ctx->parallel_for(ctx, touch, inner, 10);
+    ctx->parallel_for(ctx, touch, inner, 10, 5);
   }
 }
 
@@ -48,8 +48,8 @@ void call(int caller) {
     int count = round % 7 == 0 ? round % 5 : kCount;
     std::vector<int> hits(kCount);
     void *args[] = {hits.data(), ctx};
-    ctx->parallel_for(ctx, touch, args, count);
-    ctx->parallel_for(ctx, nest, args, count / 10);
+    ctx->parallel_for(ctx, touch, args, count, count % 8 ? count : count / 8);
+    ctx->parallel_for(ctx, nest, args, count / 10, count / 10);
     for (int i = 0; i < kCount; ++i)
       if (hits[i] != (i < count ? 1 : 0) + (i < count / 10 * 10 ? 1 : 0))
         wrong = true;

@@ -130,7 +130,7 @@ def test_a_changed_byte_anywhere_is_seen(saved: Path) -> None:
     ("changes", "message"),
     [
         ({"machine": "sparc"}, "is for sparc, this machine is"),
-        ({"abi": 1}, "is for ABI version 1, this aiopt has 3"),
+        ({"abi": 1}, "is for ABI version 1, this aiopt has 4"),
         ({"features": "qua"}, "needs a CPU with 'qua', which this one lacks: compile the model again"),
     ],
 )

@@ -111,7 +111,7 @@ def test_object_without_the_net(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("macros", "message"),
     [
-        ({"ABI": 7}, "was compiled for ABI version 7, this aiopt has 3"),
+        ({"ABI": 7}, "was compiled for ABI version 7, this aiopt has 4"),
         ({"FEATURES": '"quantum"'}, "was compiled for a CPU with 'quantum', which this one lacks"),
         ({"ARENA": "(1LL << 60)"}, r"needs 1152921504606846976 bytes .* this machine does not give"),
     ],

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -22,8 +23,8 @@ from e2e.native import build
 from unit.runtime.sanitizer import build_sanitized
 
 TASK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-PARALLEL_FOR = ctypes.CFUNCTYPE(None, ctypes.c_void_p, TASK, ctypes.c_void_p, ctypes.c_int64)
-Loop = Callable[[Callable[[int, int], object], int], None]
+PARALLEL_FOR = ctypes.CFUNCTYPE(None, ctypes.c_void_p, TASK, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+Loop = Callable[..., None]  # of a function of begin and end, a count and perhaps a width
 
 
 class Context(ctypes.Structure):
@@ -40,15 +41,16 @@ class Context(ctypes.Structure):
 
 @contextmanager
 def loop(threads: int) -> Iterator[Loop]:
-    """parallel_for of a new context, over a Python function of begin and end."""
+    """parallel_for of a new context, over a Python function of begin and end; one row if no width is given."""
     info = NetInfo(abi_version=library.ABI_VERSION)
     pointer = ctypes.c_void_p()
     assert library.library().aiopt_context_create(ctypes.byref(info), None, threads, ctypes.byref(pointer)) == 0
     assert pointer.value is not None
     context = Context.from_address(pointer.value)
 
-    def run(function: Callable[[int, int], object], count: int) -> None:
-        context.parallel_for(pointer, TASK(lambda _args, begin, end: function(begin, end) and None), None, count)
+    def run(function: Callable[[int, int], object], count: int, width: int = 0) -> None:
+        task = TASK(lambda _args, begin, end: function(begin, end) and None)
+        context.parallel_for(pointer, task, None, count, width or count)
 
     yield run
     library.library().aiopt_context_destroy(pointer)
@@ -77,6 +79,36 @@ def test_chunks_are_contiguous_even_and_complete(threads: int, count: int) -> No
     sizes = [end - begin for begin, end in chunks]
     assert sum(sizes) == max(count, 0)
     assert not sizes or max(sizes) - min(sizes) <= 1
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 8])
+@pytest.mark.parametrize(("rows", "width"), [(1, 9), (2, 9), (3, 3), (5, 8), (7, 40), (64, 2), (4, 1)])
+@pytest.mark.usefixtures("places")
+def test_rows_are_complete_and_chunks_stay_in_a_part_of_them(threads: int, rows: int, width: int) -> None:
+    chunks: list[tuple[int, int]] = []
+    with loop(threads) as parallel:
+        parallel(lambda begin, end: chunks.append((begin, end)), rows * width, width)
+    assert sorted(i for begin, end in chunks for i in range(begin, end)) == list(range(rows * width))
+    assert all(begin < end for begin, end in chunks)
+    if 1 < threads <= width:
+        cuts = [part * (width // threads) + min(part, width % threads) for part in range(threads + 1)]
+        parts = {(begin, end) for begin, end in pairwise(cuts)}
+        assert all(any(a <= i % width < b and j <= i - i % width + b for a, b in parts) for i, j in chunks)
+
+
+@pytest.mark.usefixtures("places")
+def test_a_thread_has_the_same_part_of_every_row() -> None:
+    meeting = threading.Barrier(2, timeout=10)
+    columns: dict[int, set[int]] = {}
+
+    def work(begin: int, end: int) -> None:
+        own = columns.setdefault(threading.get_native_id(), set())
+        own.update(i % 10 for i in range(begin, end))
+        meeting.wait()  # both threads take as many chunks
+
+    with loop(2) as parallel:
+        parallel(work, 40, 10)
+    assert sorted(map(sorted, columns.values())) == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
 
 
 @pytest.mark.usefixtures("places")

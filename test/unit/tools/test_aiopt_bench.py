@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from aiopt.bench import record, roofline
 from aiopt.support.cost import Machine
-from aiopt.support.errors import InputError
+from aiopt.support.errors import CompileError, InputError
 
 
 def aiopt_bench(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -64,6 +67,53 @@ def test_the_process_that_is_measured_has_no_compiler_in_it(model: Path) -> None
         assert list(worker.outputs()) == ["y"]
     finally:
         worker.close()
+
+
+_ASKER = """
+import sys, time
+from pathlib import Path
+import numpy as np
+from aiopt.bench.engines import Job
+from aiopt.bench.worker import Worker
+worker = Worker("aiopt", Job(Path(sys.argv[1]), {"x": (4, 16)}, 2), {"x": np.ones((4, 16), np.float32)}, {0})
+print(len(worker.seconds(3)), worker._process.pid, flush=True)
+time.sleep(300)
+"""
+
+
+def _states(pid: int) -> set[str]:
+    """Of its threads: R running, S asleep, T stopped ...; empty if there is no such process."""
+    try:
+        return {
+            (task / "stat").read_text().rpartition(")")[2].split()[0] for task in Path(f"/proc/{pid}/task").iterdir()
+        }
+    except FileNotFoundError:
+        return set()
+
+
+def test_who_is_not_at_turn_stands_still_but_does_not_outlive_the_asker(model: Path) -> None:
+    command = [sys.executable, "-c", _ASKER, str(model)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as asker:
+        assert asker.stdout is not None
+        runs, pid = map(int, asker.stdout.readline().split())
+        assert runs == 3
+        assert _states(pid) == {"T"}
+        asker.send_signal(signal.SIGKILL)
+    deadline = time.monotonic() + 30
+    while _states(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert _states(pid) <= {"Z"}  # nobody may be there to take note of its end
+
+
+def test_an_engine_whose_process_ends(model: Path) -> None:
+    from aiopt.bench.engines import Job
+    from aiopt.bench.worker import Worker
+
+    worker = Worker("aiopt", Job(model, {"x": (4, 16)}), {"x": np.ones((4, 16), np.float32)}, {0})
+    os.kill(worker._process.pid, signal.SIGKILL)
+    with pytest.raises(CompileError, match="the process of aiopt ended with status -9"):
+        worker.seconds(1)
+    worker.close()
 
 
 def _record(milliseconds: float, **engines: float) -> dict:

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define AIOPT_ABI_VERSION 3
+#define AIOPT_ABI_VERSION 4
 
 #define AIOPT_API __attribute__((visibility("default")))
 
@@ -83,8 +83,10 @@ typedef struct aiopt_ctx {
   int32_t threads;
   void *arena;         /* arena_bytes, 64-byte aligned */
   const void *weights; /* weights_bytes, 64-byte aligned */
-  /* Runs task over 0 <= i < count, in contiguous chunks, several of them on a thread, and returns when all are done. */
-  void (*parallel_for)(const struct aiopt_ctx *ctx, aiopt_task task, void *const *args, int64_t count);
+  /* Runs task over 0 <= i < count, in contiguous chunks, several of them on a thread, and returns when all are done.
+   * The iterations are rows of `width`, of which count is a multiple; each thread is given the same part of every row,
+   * so that it finds in its cache what it wrote in another loop that is cut alike. width == count: one row. */
+  void (*parallel_for)(const struct aiopt_ctx *ctx, aiopt_task task, void *const *args, int64_t count, int64_t width);
   /* Yours to set between runs; no hook is called while `hook` is null, which it is at first. */
   aiopt_hook hook;
   void *hook_data;

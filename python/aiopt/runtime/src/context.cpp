@@ -27,11 +27,11 @@ void *allocate_arena(size_t bytes) {
   return arena;
 }
 
-void parallel_for(const aiopt_ctx *ctx, aiopt_task task, void *const *args, int64_t count) noexcept {
+void parallel_for(const aiopt_ctx *ctx, aiopt_task task, void *const *args, int64_t count, int64_t width) noexcept {
   if (count <= 0)
     return;
   if (ctx->threads > 1 && count > 1)
-    aiopt::ThreadPool::instance().run(ctx->threads, task, args, count);
+    aiopt::ThreadPool::instance().run(ctx->threads, task, args, count, width);
   else
     task(args, 0, count);
 }
@@ -78,7 +78,8 @@ extern "C" int32_t aiopt_context_create(const aiopt_net_info *info, const void *
     return AIOPT_ERROR_MEMORY;
   }
   /* A loop over a buffer of the arena is cut as this one: a part of it lies where the thread is that works on it. */
-  parallel_for(ctx, touch, &arena, static_cast<int64_t>(static_cast<size_t>(info->arena_bytes) / kPage));
+  auto pages = static_cast<int64_t>(static_cast<size_t>(info->arena_bytes) / kPage);
+  parallel_for(ctx, touch, &arena, pages, pages);
   *out = ctx;
   return AIOPT_OK;
 }

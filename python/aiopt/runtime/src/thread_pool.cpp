@@ -99,6 +99,26 @@ int64_t next_of(uint64_t claim) { return static_cast<int64_t>(claim & UINT16_MAX
 bool is_open(uint64_t claim, uint32_t number) {
   return claim >> 32 == number && (claim & UINT16_MAX) < (claim >> 16 & UINT16_MAX);
 }
+/* What part `number` of `parts` has of each row, and how many chunks its iterations are cut into, row after row. */
+struct Part {
+  int64_t width, first, columns, rows, chunks, first_chunk;
+
+  Part(int64_t number, int64_t parts, int64_t chunks_of_all, int64_t count, int64_t row)
+      : width(row), first(begin_of(number, parts, row)), columns(begin_of(number + 1, parts, row) - first),
+        rows(count / row), chunks(begin_of(number + 1, parts, chunks_of_all) - begin_of(number, parts, chunks_of_all)),
+        first_chunk(begin_of(number, parts, chunks_of_all)) {}
+
+  void run(aiopt_task task, void *const *args, int64_t chunk) const {
+    int64_t end = begin_of(chunk - first_chunk + 1, chunks, rows * columns);
+    for (int64_t i = begin_of(chunk - first_chunk, chunks, rows * columns); i < end;) {
+      int64_t at = i / columns * width + first + i % columns;
+      int64_t length = std::min(columns - i % columns, end - i);
+      task(args, at, at + length);
+      i += length;
+    }
+  }
+};
+
 static_assert(ThreadPool::kMaxThreads * kChunks <= UINT16_MAX, "numbers of chunks fit in a claim");
 
 /* Holds a flag that threads take in turns and never for long. */
@@ -196,31 +216,32 @@ uint32_t ThreadPool::run_part(int32_t part, uint32_t number) noexcept {
     aiopt_task task = region_.task.load(std::memory_order_relaxed);
     void *const *args = region_.args.load(std::memory_order_relaxed);
     int64_t count = region_.count.load(std::memory_order_relaxed);
-    int64_t chunks = region_.chunks.load(std::memory_order_relaxed);
+    int64_t width = region_.width.load(std::memory_order_relaxed);
+    int32_t parts = region_.parts.load(std::memory_order_relaxed);
+    int32_t chunks = region_.chunks.load(std::memory_order_relaxed);
     uint64_t mode = region_.float_mode.load(std::memory_order_relaxed);
     /* If the chunk is still to be had, the region is not over, and what was read is of it. */
     if (!word.compare_exchange_weak(claim, claim + 1, std::memory_order_acq_rel, std::memory_order_acquire))
       continue;
     if (done == 0 && float_mode() != mode)
       set_float_mode(mode);
-    int64_t chunk = next_of(claim);
-    task(args, begin_of(chunk, chunks, count), begin_of(chunk + 1, chunks, count));
+    Part(part, parts, chunks, count, width).run(task, args, next_of(claim));
     ++done;
     claim = word.load(std::memory_order_acquire);
   }
   return done;
 }
 
-void ThreadPool::run(int32_t threads, aiopt_task task, void *const *args, int64_t count) noexcept {
+void ThreadPool::run(int32_t threads, aiopt_task task, void *const *args, int64_t count, int64_t width) noexcept {
   int32_t others = callers_.fetch_add(1, std::memory_order_relaxed);
   int32_t left = places_.load(std::memory_order_relaxed) - others;
-  if (!try_run(std::min(threads, left), task, args, count))
+  if (!try_run(std::min(threads, left), task, args, count, width))
     task(args, 0, count);
   callers_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 /* False, with nothing run, if another call has the pool (or this one is inside a task), or no worker is to be had. */
-bool ThreadPool::try_run(int32_t threads, aiopt_task task, void *const *args, int64_t count) noexcept {
+bool ThreadPool::try_run(int32_t threads, aiopt_task task, void *const *args, int64_t count, int64_t width) noexcept {
   if (threads < 2 || count < 2)
     return false;
   if (in_use_.load(std::memory_order_relaxed) || in_use_.exchange(true, std::memory_order_acquire))
@@ -231,7 +252,7 @@ bool ThreadPool::try_run(int32_t threads, aiopt_task task, void *const *args, in
     return false;
   }
   auto parts = static_cast<int32_t>(most);
-  publish(parts, task, args, count);
+  publish(parts, task, args, count, width < parts ? count : width); /* narrow rows would leave threads without a part */
   for (int32_t part = 1; part < parts; ++part) {
     Worker &worker = *workers_[part - 1];
     worker.turn.store(number_, std::memory_order_seq_cst);
@@ -246,11 +267,12 @@ bool ThreadPool::try_run(int32_t threads, aiopt_task task, void *const *args, in
   return true;
 }
 
-void ThreadPool::publish(int32_t parts, aiopt_task task, void *const *args, int64_t count) noexcept {
+void ThreadPool::publish(int32_t parts, aiopt_task task, void *const *args, int64_t count, int64_t width) noexcept {
   auto chunks = static_cast<int32_t>(std::min<int64_t>(count, int64_t{parts} * kChunks));
   region_.task.store(task, std::memory_order_relaxed);
   region_.args.store(args, std::memory_order_relaxed);
   region_.count.store(count, std::memory_order_relaxed);
+  region_.width.store(width, std::memory_order_relaxed);
   region_.chunks.store(chunks, std::memory_order_relaxed);
   region_.parts.store(parts, std::memory_order_relaxed);
   region_.float_mode.store(float_mode(), std::memory_order_relaxed);

@@ -31,8 +31,9 @@ public:
   void place(const Affinity &affinity);
 
   /* Runs task over 0 <= i < count, on the caller and, as far as they are free, on workers: `threads` threads at most,
-   * and with all callers no more than there are places. Allocates nothing. */
-  void run(int32_t threads, aiopt_task task, void *const *args, int64_t count) noexcept;
+   * and with all callers no more than there are places. The iterations are rows of `width`; each thread begins with the
+   * same part of every row. Allocates nothing. */
+  void run(int32_t threads, aiopt_task task, void *const *args, int64_t count, int64_t width) noexcept;
 
 private:
   struct Worker;
@@ -48,13 +49,14 @@ private:
     std::atomic<aiopt_task> task{nullptr};
     std::atomic<void *const *> args{nullptr};
     std::atomic<int64_t> count{0};
-    std::atomic<int32_t> chunks{0}; /* the iterations cut evenly: what one thread claims at a time */
-    std::atomic<int32_t> parts{0};  /* the chunks cut evenly: a thread begins with a part of its own */
+    std::atomic<int64_t> width{0};
+    std::atomic<int32_t> parts{0};  /* each row cut evenly: a thread begins with a part of its own */
+    std::atomic<int32_t> chunks{0}; /* of all parts together: what one thread claims at a time */
     std::atomic<uint64_t> float_mode{0};
   };
 
-  bool try_run(int32_t threads, aiopt_task task, void *const *args, int64_t count) noexcept;
-  void publish(int32_t parts, aiopt_task task, void *const *args, int64_t count) noexcept;
+  bool try_run(int32_t threads, aiopt_task task, void *const *args, int64_t count, int64_t width) noexcept;
+  void publish(int32_t parts, aiopt_task task, void *const *args, int64_t count, int64_t width) noexcept;
   void set_places();
   void start_worker();
   void work(Worker &worker, int32_t part) noexcept;

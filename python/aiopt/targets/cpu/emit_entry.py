@@ -118,9 +118,9 @@ def _replace_call(call: llvm.CallOp, callee: str, context: ir.Value) -> None:
 def _launch(call: llvm.CallOp, function: llvm.LLVMFuncOp) -> str:
     """Call a function that hands the task and its arguments to `ctx->parallel_for`; the text of this function."""
     task = _callee(call)
-    buffers = len(call.callee_operands) - 2
+    buffers, width = len(call.callee_operands) - 2, ir.IntegerAttr(call.attributes[PARALLEL]).value
     _replace_call(call, f"{task}.launch", _context_of(function))
-    return _trampoline(task, buffers) + _launcher(task, buffers)
+    return _trampoline(task, buffers) + _launcher(task, buffers, width)
 
 
 def _trampoline(task: str, buffers: int) -> str:
@@ -138,8 +138,8 @@ def _trampoline(task: str, buffers: int) -> str:
     return "\n".join([*lines, "  llvm.return", "}", ""])
 
 
-def _launcher(task: str, buffers: int) -> str:
-    """Pack the arguments into an array on the stack and run the iterations 0 <= i < count."""
+def _launcher(task: str, buffers: int, width: int) -> str:
+    """Pack the arguments into an array on the stack and run the iterations 0 <= i < count, rows of a width."""
     arguments = "".join(f"%v{i}: !llvm.ptr, " for i in range(buffers))
     lines = [
         f"llvm.func internal @{task}.launch({arguments}%zero: i64, %count: i64, %ctx: !llvm.ptr) {{",
@@ -155,8 +155,9 @@ def _launcher(task: str, buffers: int) -> str:
             f"  %task = llvm.mlir.addressof @{task}.range : !llvm.ptr",
             f"  %field = llvm.getelementptr inbounds %ctx[0, 4] : (!llvm.ptr) -> !llvm.ptr, {_CONTEXT}",
             "  %parallel_for = llvm.load %field : !llvm.ptr -> !llvm.ptr",
-            "  llvm.call %parallel_for(%ctx, %task, %args, %count)"
-            " : !llvm.ptr, (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()",
+            f"  %width = llvm.mlir.constant({width} : i64) : i64",
+            "  llvm.call %parallel_for(%ctx, %task, %args, %count, %width)"
+            " : !llvm.ptr, (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64) -> ()",
             "  llvm.return",
             "}",
             "",

@@ -20,7 +20,7 @@ from aiopt.support.errors import CompileError
 from aiopt.targets.cpu.name_symbols import PREFIX
 from aiopt.targets.cpu.run_side_by_side import KERNELS
 
-ABI_VERSION = 3  # AIOPT_ABI_VERSION of aiopt.h
+ABI_VERSION = 4  # AIOPT_ABI_VERSION of aiopt.h
 # enum aiopt_dtype of aiopt.h by MLIR element type
 DTYPES = {
     "i1": 0,

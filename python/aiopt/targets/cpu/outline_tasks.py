@@ -13,12 +13,12 @@ from mlir.dialects import arith, func, scf
 
 from aiopt.dialects.ext import describe
 from aiopt.passes.base import Pass, functions
-from aiopt.passes.spec.base import SERIAL, Level
+from aiopt.passes.spec.base import SERIAL, WIDTH, Level
 from aiopt.passes.unit import Unit
 from aiopt.passes.walk import all_ops, ops_named
 from aiopt.support.errors import CompileError
 
-PARALLEL = "ai.parallel"  # on the call of a task: its range may be split among threads
+PARALLEL = "ai.parallel"  # on the call of a task: its range may be split among threads, each row of this width alike
 _ALIGNMENT = 64
 # What a task computes again instead of taking it as an argument.
 _PURE_DIALECTS = frozenset({"arith", "math", "affine", "vector"})
@@ -33,8 +33,9 @@ class OutlineTasks(Pass):
     """Before: scf.forall at the top of a kernel.
     After: a call of a private function that runs the iterations begin <= i < end of the linearised space.
 
-    The call covers the whole range, so the module stays an ordinary serial program; `ai.parallel` on it says that
-    cpu-emit-entry may split it. A loop of one iteration or of a kernel that is `ai.serial` (ai-plan-threads) is called
+    The call covers the whole range, so the module stays an ordinary serial program; `ai.parallel = width` on it says
+    that cpu-emit-entry may split it, every row of so many iterations alike: what the loop's `ai.width` says, else all
+    of them are one. A loop of one iteration or of a kernel that is `ai.serial` (ai-plan-threads) is called
     without: waking threads would take longer. Memrefs the loop uses become arguments of the task that do not
     alias (docs/levels.md: buffers of one call overlap only if both are read); what else it uses is cloned.
     Allocas go to the head of their function: in a loop they would grow the stack at each iteration.
@@ -72,6 +73,11 @@ class _Space:
         return math.prod(self.trips)
 
 
+def parallel(width: int) -> ir.IntegerAttr:
+    """The value of `ai.parallel`."""
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), width)
+
+
 def _free_name(name: str, taken: set[str]) -> str:
     while name in taken:
         name += "_"
@@ -99,7 +105,7 @@ def _outline(loop: scf.ForallOp, kernel: func.FuncOp, name: str) -> func.FuncOp:
         bounds = [arith.ConstantOp(index, bound).result for bound in (0, space.size)]
         call = func.CallOp([], name, [*buffers, *bounds])
     if space.size > 1 and SERIAL not in kernel.attributes:
-        call.operation.attributes[PARALLEL] = ir.UnitAttr.get()
+        call.operation.attributes[PARALLEL] = parallel(_width(loop, space))
     loop.operation.erase()
     return task
 
@@ -115,6 +121,19 @@ def _read_space(loop: scf.ForallOp) -> _Space:
     lower, upper, steps = bounds
     trips = [max(-(-(u - b) // s), 0) for b, u, s in zip(lower, upper, steps, strict=True)]
     return _Space(lower, steps, trips)
+
+
+def _width(loop: scf.ForallOp, space: _Space) -> int:
+    """Iterations of a row, of which each thread runs the same part."""
+    given = loop.operation.attributes.get(WIDTH)
+    if given is None:
+        return space.size
+    if not isinstance(given, ir.IntegerAttr) or given.value < 1 or space.size % given.value:
+        raise CompileError(
+            f"cpu-outline-tasks: the scf.forall at {describe(loop.location)} has {WIDTH} = {given}, "
+            f"which must be a number that divides its {space.size} iterations"
+        )
+    return given.value
 
 
 def _needed(loop: scf.ForallOp) -> list[ir.Value]:

@@ -15,7 +15,7 @@ from aiopt.passes.spec.interface import net_name
 from aiopt.passes.spec.regions import region_of, regions_of
 from aiopt.passes.unit import Unit
 from aiopt.targets.cpu.name_symbols import PREFIX
-from aiopt.targets.cpu.outline_tasks import PARALLEL
+from aiopt.targets.cpu.outline_tasks import PARALLEL, parallel
 
 KERNELS = "ai.kernels"  # on such a loop: the kernels it calls
 
@@ -63,7 +63,7 @@ def _outline(main: func.FuncOp, calls: Sequence[func.CallOp], name: str) -> None
     with ir.InsertionPoint(calls[0]), calls[0].location:
         bounds = [arith.ConstantOp(index, bound).result for bound in (0, len(calls))]
         launch = func.CallOp([], name, [*buffers, *bounds])
-    launch.operation.attributes[PARALLEL] = ir.UnitAttr.get()
+    launch.operation.attributes[PARALLEL] = parallel(len(calls))
     nodes = [node for call in calls for node in call.operation.attributes.get("ai.nodes", [])]
     launch.operation.attributes["ai.nodes"] = ir.ArrayAttr.get(nodes)
     for call in calls:

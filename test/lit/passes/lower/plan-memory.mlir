@@ -1,6 +1,6 @@
 // RUN: aiopt -p ai-plan-memory %s | filecheck %s
 // RUN: not aiopt -p 'ai-plan-memory{align=8}' %s 2>&1 | filecheck %s --check-prefix=OPTION
-// OPTION: error: ai-plan-memory has no option 'align' (it has none)
+// OPTION: error: ai-plan-memory has no option 'align' (it has: spare)
 
 // No call needs more than three buffers of 128 bytes: the arena has room for three. The unused alloc takes nothing, and
 // the two equal constants are one weight.

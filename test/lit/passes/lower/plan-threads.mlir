@@ -48,7 +48,7 @@ module attributes {ai.level = "tensor", ai.net = "net"} {
   // CPU-LABEL: func.func @main
   // CPU: call @long
   // CPU: %[[C2:.*]] = arith.constant 2 : index
-  // CPU: call @aiopt_net_region_0(%[[A:.*]], %[[B:.*]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[C2]]) {ai.nodes = ["left", "right"], ai.parallel}
+  // CPU: call @aiopt_net_region_0(%[[A:.*]], %[[B:.*]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[C2]]) {ai.nodes = ["left", "right"], ai.parallel = 2 : i64}
   // CPU: call @long(%[[B]]
   func.func @main(%x: memref<4xf32> {ai.name = "x"}, %y: memref<4xf32> {ai.name = "y", ai.output}) {
     %a = memref.alloc() : memref<4xf32>

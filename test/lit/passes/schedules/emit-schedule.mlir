@@ -28,7 +28,7 @@
 // RUN: not aiopt %t/tensor.mlir --emit-schedule=canonicalize 2>&1 | filecheck %s --check-prefix=NONE
 // RUN: not aiopt %t/tensor.mlir --emit-schedule='schedule-tile-and-fuse{lines=4}' 2>&1 | filecheck %s --check-prefix=OPTION
 // LEVEL: {{^}}error: schedule-tile-and-fuse takes IR of level tensor, but this is kernels
-// NONE: {{^}}error: 'canonicalize' is not one schedule (there is: schedule-tile-and-fuse)
+// NONE: {{^}}error: 'canonicalize' is not one schedule (there is: schedule-split-rest, schedule-tile-and-fuse)
 // OPTION: {{^}}error: schedule-tile-and-fuse has no option 'lines'
 module attributes {ai.level = "kernels"} {
   func.func @main(%x: tensor<8x16xf32> {ai.name = "x"}, %w: tensor<16x96xf32> {ai.name = "w"}) -> (tensor<8x96xf32> {ai.name = "y"}, tensor<8x16xf32> {ai.name = "p"}, tensor<8x16xf32> {ai.name = "q"}) {

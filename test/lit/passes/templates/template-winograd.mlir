@@ -19,8 +19,8 @@
 // CHECK: vector.fma
 // CHECK-NOT: linalg
 
-// All tiles first, then blocks of filters.
-// BLOCKS: memref.alloc() : memref<1728xf32>
+// All tiles first, 36 matrices for each chunk of two, then blocks of filters.
+// BLOCKS: memref.alloc() : memref<1152xf32>
 // BLOCKS: scf.forall (%{{.*}}, %{{.*}}) in (2, 2) {
 // BLOCKS: scf.forall (%{{.*}}) in (2) {
 

@@ -33,7 +33,7 @@ module attributes {ai.level = "cpu", ai.net = "net", ai.arena_bytes = 0 : i64, a
   llvm.func @parallel(%x: !llvm.ptr {llvm.noalias}, %y: !llvm.ptr {llvm.noalias}) {
     %c0 = llvm.mlir.constant(0 : index) : i64
     %c8 = llvm.mlir.constant(8 : index) : i64
-    llvm.call @task(%x, %y, %c0, %c8) {ai.parallel} : (!llvm.ptr, !llvm.ptr, i64, i64) -> ()
+    llvm.call @task(%x, %y, %c0, %c8) {ai.parallel = 4 : i64} : (!llvm.ptr, !llvm.ptr, i64, i64) -> ()
     llvm.return
   }
   // CHECK: llvm.func internal @serial(%{{[a-z0-9]+}}: !llvm.ptr) attributes
@@ -47,7 +47,8 @@ module attributes {ai.level = "cpu", ai.net = "net", ai.arena_bytes = 0 : i64, a
 // CHECK: llvm.alloca
 // CHECK: llvm.mlir.addressof @task.range
 // CHECK: llvm.getelementptr inbounds %{{.*}}[0, 4]
-// CHECK: llvm.call %{{.*}} : !llvm.ptr, (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()
+// CHECK: %[[WIDTH:.*]] = llvm.mlir.constant(4 : i64) : i64
+// CHECK: llvm.call %{{.*}}, %[[WIDTH]]) : !llvm.ptr, (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64) -> ()
 // CHECK: llvm.func internal @aiopt_net_hook(
 // CHECK-SAME: attributes {always_inline}
 // CHECK: llvm.getelementptr inbounds %{{.*}}[0, 5]

@@ -47,9 +47,9 @@ module attributes {ai.level = "loops", ai.net = "net"} {
   // CHECK-LABEL: func.func private @scale(
   // CHECK-SAME: {llvm.noalias}
   // CHECK: %[[C32:.*]] = arith.constant 32 : index
-  // CHECK: call @scale_task_0(%{{.*}}, %{{.*}}, %{{.*}}, %[[C32]]) {ai.parallel}
+  // CHECK: call @scale_task_0(%{{.*}}, %{{.*}}, %{{.*}}, %[[C32]]) {ai.parallel = 4 : i64}
   // CHECK: %[[C3:.*]] = arith.constant 3 : index
-  // CHECK: call @scale_task_1(%{{.*}}, %{{.*}}, %[[C3]]) {ai.parallel} : (memref<8x4x16xf32>, index, index) -> ()
+  // CHECK: call @scale_task_1(%{{.*}}, %{{.*}}, %[[C3]]) {ai.parallel = 3 : i64} : (memref<8x4x16xf32>, index, index) -> ()
   func.func private @scale(%a: memref<8x4x16xf32>, %b: memref<8x4x16xf32>) attributes {ai.kernel} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -64,7 +64,7 @@ module attributes {ai.level = "loops", ai.net = "net"} {
         memref.store %v, %row[%k] : memref<16xf32>
         memref.store %v, %b[%i, %j, %k] : memref<8x4x16xf32>
       }
-    }
+    } {ai.width = 4 : i64}
     scf.forall (%i) = (1) to (7) step (2) {
       %zero = arith.constant 0.0 : f32
       memref.store %zero, %b[%i, %c0, %c0] : memref<8x4x16xf32>

@@ -21,7 +21,7 @@
 // INFO: net: small
 // INFO-NEXT: input x: 2x3xf32
 // INFO-NEXT: output y: 2x3xf32
-// INFO-NEXT: format 1, ABI version 3
+// INFO-NEXT: format 1, ABI version 4
 // INFO: launches: 1
 // INFO: version of aiopt: {{[0-9.]+}}
 // INFO: flags: -O3 -relocation-model=pic

@@ -5,7 +5,16 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aiopt.passes.templates.blocking import Block, choose_block, cut, fetches_ahead, register_blocks, split, step_cycles
+from aiopt.passes.templates.blocking import (
+    Block,
+    choose_block,
+    cut,
+    divides_rows,
+    fetches_ahead,
+    register_blocks,
+    split,
+    step_cycles,
+)
 from aiopt.passes.templates.geometry import Axis, Run, Span, plan_row
 
 
@@ -83,3 +92,9 @@ def test_weights_are_fetched_ahead_where_it_pays() -> None:
     assert fetches_ahead(784, 4 * 1024 * 256, 4 * 1024 * 16, l2) == 1
     assert fetches_ahead(49, 36 * 512 * 512, 36 * 512 * 16, l2) == 0, "two blocks are more than half of L2"
     assert fetches_ahead(49, 4 * 32 * 64, 4 * 32 * 16, l2) == 0
+
+
+def test_threads_divide_rows_unless_weights_outweigh_the_result() -> None:
+    assert divides_rows(4 * 64 * 16, 4 * 55 * 55 * 64), "many pixels, few weights"
+    assert not divides_rows(4 * 2048 * 512, 4 * 7 * 7 * 512), "all weights, read on each core, take longer"
+    assert not divides_rows(0, 4 * 49 * 64, waiting=1e5), "one thread has many more rows than the other"

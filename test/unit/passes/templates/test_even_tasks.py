@@ -17,6 +17,12 @@ def test_idle_part(tasks: int, cores: int, wanted: float) -> None:
     assert idle_part(tasks, cores) == pytest.approx(wanted)
 
 
+def test_threads_that_divide_rows_have_as_many_of_them() -> None:
+    axis = Axis(14, 14, 3, 1, 1, 1)
+    rows = task_rows(Geometry(1, axis, axis, 240, 240, 240, 14), 15, 16, Facts(256, 16, 1 << 20, 2, True))
+    assert rows in (1, 7), "two threads have seven of the fourteen rows each, of all blocks of channels"
+
+
 @pytest.mark.parametrize("cores", [1, 2, 4])
 @pytest.mark.parametrize("height", [7, 13, 26, 56])
 def test_rows_of_a_task_leave_no_core_idle_for_long(height: int, cores: int) -> None:
