@@ -87,18 +87,16 @@ class LinalgPipeline(NamedPipeline):
         ]
 
 
-_SPARE = 100  # per cent of the arena: the memory that threads which keep what they wrote in their caches are worth
-
-
 @dataclass(frozen=True)
 class LoopsPipeline(NamedPipeline):
     """TENSOR to LOOPS: schedule each kernel, give it buffers, turn it into loops, plan the threads and memory of all.
 
-    cores: see ai-plan-threads.
+    cores: see ai-plan-threads. spare: see ai-plan-memory.
     """
 
     name: ClassVar[str] = "ai-loops-pipeline"
     cores: int = 1
+    spare: int = PlanMemory.spare
 
     def passes(self) -> list[str]:
         return [
@@ -116,5 +114,5 @@ class LoopsPipeline(NamedPipeline):
             "func.func(convert-linalg-to-loops)",
             "canonicalize",
             f"ai-plan-threads{{cores={self.cores}}}",
-            str(PlanMemory(spare=_SPARE if self.cores > 1 else 0)),
+            str(PlanMemory(spare=self.spare)),
         ]

@@ -56,6 +56,8 @@ def compile(
     shapes: the full shape of each input whose dimensions the model leaves open, by name. Without any, such a model
     becomes a SpecializingNet: it is compiled at the first call of each shape, and the nets of the last `keep` shapes
     are kept.
+    threads: of a run. With several, what lies between layers may take up to twice the memory that it needs, so that
+    threads find in their caches what they wrote (ADR 035).
     amp: "bf16" or "f16": let convolutions and matrix products compute on this type, with sums in f32 (mixed precision);
     "none": the model's types. `report()["amp"]` says what was done.
     calibration: inputs by name that are typical of the net. f16 needs them: what they show to grow too large stays f32.
@@ -124,7 +126,7 @@ def compile_static(
     """`compile` for one set of shapes: InputError if any is missing."""
     key = None
     if cache and source.is_whole and source.digest and cache_wanted():
-        facts = [*precision.facts(), fusion, asdict(target.options), *_machine_facts(target)]
+        facts = [*precision.facts(), fusion, threads > 1, asdict(target.options), *_machine_facts(target)]
         key = cache_key(source.digest, source.name, target.names, shapes, facts)
     kernels = KernelCache.default() if cache and cache_wanted() else KernelCache()
     if key is None:

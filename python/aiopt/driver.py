@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache, partial
 from importlib.metadata import version
 from types import MappingProxyType
@@ -66,7 +67,7 @@ def compile(
     Raises AioptError (ModelError, UnsupportedError, InputError, OptionError, CompileError) in one line.
     """
     whole_number("threads", threads, 1, MOST_THREADS)
-    chosen = find_target(target, machine, options)
+    chosen = find_target(target, machine, replace(options, parallel=threads > 1))
     clock = _Clock()
     kernels = kernel_cache or KernelCache()
     finish = partial(_finish, target=chosen, threads=threads, amp=amp, fusion=fusion, facts=facts, kernels=kernels)

@@ -18,11 +18,13 @@ class CodeOptions:
 
     winograd: which convolutions are computed by Winograd's algorithm: auto (3x3 where it is faster), off (none), 2 or 4
     (all 3x3 that it can do, in tiles of so many pixels squared). Its error is at most 2e-6 (2) or 1e-5 (4) of a layer's
-    largest result. cpu_library: what the CPU's matrix products are sent to.
+    largest result. cpu_library: what the CPU's matrix products are sent to. parallel: whether runs are to be fast on
+    several threads, at up to twice the memory between layers.
     """
 
     winograd: str = AUTO
     cpu_library: str = NO_LIBRARY
+    parallel: bool = False
 
     def __post_init__(self) -> None:
         if self.winograd not in WINOGRAD:

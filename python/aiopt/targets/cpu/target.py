@@ -33,6 +33,8 @@ from aiopt.targets.cpu.llvmc import PASSES, TEMPLATE_PASSES, flags
 from aiopt.targets.cpu.record import cpu_record
 from aiopt.targets.lowering import run_stages
 
+_SPARE = 100  # per cent of the arena: the memory that threads which keep what they wrote in their caches are worth
+
 
 class CpuTarget(Target, Device):
     """Code for the CPU this process runs on, or for another one, which can be emitted but not loaded."""
@@ -60,9 +62,12 @@ class CpuTarget(Target, Device):
         return [
             Stage("graph", Level.GRAPH, Level.KERNELS, kernels_pipeline(self._record, amp, fusion)),
             Stage("tensor", Level.KERNELS, Level.TENSOR, tensor_pipeline(self._record, self._options)),
-            Stage("loops", Level.TENSOR, Level.LOOPS, str(LoopsPipeline(cores=self._record.cores))),
+            Stage("loops", Level.TENSOR, Level.LOOPS, self._loops_pipeline()),
             Stage("llvm", Level.LOOPS, Level.LLVM, lower_pipeline(self._record)),
         ]
+
+    def _loops_pipeline(self) -> str:
+        return str(LoopsPipeline(cores=self._record.cores, spare=_SPARE if self._options.parallel else 0))
 
     def refusal(self, op: ext.Operation, unit: Unit) -> str | None:
         return None  # it has a lowering or a reference for every op
