@@ -31,7 +31,7 @@ def emit_kernel(function: func.FuncOp, choice: Choice, buffers: Buffers) -> None
     if stages is None or len(stages) != len(choice.stages):
         raise CompileError(f"the template '{choice.stages[0][0].name}' does not cover @{name}: {_HINT}")
     for stage, (own, numbers) in zip(stages, choice.stages, strict=True):
-        if not own.matches(stage):
+        if own.read is not read_contraction or not own.matches(stage):
             raise CompileError(f"the template '{own.name}' does not cover @{name}: {_HINT}")
         if stage.pack not in (None, numbers["nr"]):
             raise CompileError(f"@{name}: nr is {numbers['nr']}, but the weight is packed by {stage.pack}")
