@@ -38,7 +38,8 @@ class GroupKernels(FunctionPass):
     those share their `ai.partition` too. What a kernel can do as it loads goes to each that reads it (`absorb.py`):
     casts to 16 bits whose operand is also read as it is or is nothing that a kernel computes, transposes and slices of
     the operands of matmuls, parts of the images of convolutions, and all of attention that comes before its last
-    matmul. An insert belongs to the kernel of its part.
+    matmul. An insert belongs to the kernel of its part, or is one that copies where others read that, too, or no kernel
+    computes it.
     Options: max-ops, the most ops in one kernel; fusion, whether a kernel may have several contractions: auto (where
     it is faster), max (wherever that costs little), off. vector-bits, registers, l2-bytes, cores: of the machine.
     """
