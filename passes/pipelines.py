@@ -10,7 +10,7 @@ from aiopt.passes.graph.assign_target import AssignTarget
 from aiopt.passes.graph.group_kernels import GroupKernels
 from aiopt.passes.graph.merge_parallel import MergeParallel
 from aiopt.passes.lower.plan_memory import PlanMemory
-from aiopt.support.fusion import OFF
+from aiopt.support.fusion import AUTO, MAX
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,14 @@ class KernelsPipeline(NamedPipeline):
     def passes(self) -> list[str]:
         machine = {key: getattr(self, key) for key in ("vector_bits", "registers", "l2_bytes", "cores")}
         parted = "," in self.target  # parts of a net share no buffer
+        merges = self.fusion in (AUTO, MAX) and not parted  # what is no mode, ai-group-kernels refuses
         lowered = [] if self.amp == "none" else [f"ai-amp{{type={self.amp}}}", "ai-canonicalize", "ai-cse", "ai-dce"]
         return [
             "ai-graph-pipeline",
             *lowered,
             str(AssignTarget(target=self.target, deny=self.deny)),
             f"ai-assign-layout{{layout={self.layout}}}",
-            *([] if parted or self.fusion == OFF else [str(MergeParallel(fusion=self.fusion, **machine))]),
+            *([str(MergeParallel(fusion=self.fusion, **machine))] if merges else []),
             *([] if parted else ["ai-place-parts"]),
             str(GroupKernels(fusion=self.fusion, **machine)),
             "ai-outline-kernels" if parted else "ai-outline-kernels{views=true}",

@@ -131,7 +131,7 @@ def _measure(given: argparse.Namespace, model: Path, threads: int, peers: list[s
 def _job(given: argparse.Namespace, model: Path, shapes: dict[str, tuple[int, ...]], threads: int) -> Job:
     from aiopt.bench.engines import Job
 
-    return Job(model.resolve(), shapes, threads, given.amp, given.fusion, given.winograd or AUTO)
+    return Job(model.resolve(), shapes, threads, given.amp, given.fusion or AUTO, given.winograd or AUTO)
 
 
 def _input_types(model: Path, shapes: dict[str, tuple[int, ...]]) -> dict[str, Any]:

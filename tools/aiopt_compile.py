@@ -25,6 +25,7 @@ from aiopt.support.arguments import (
 )
 from aiopt.support.errors import OptionError, OutputError, OverwriteError, UnsupportedError
 from aiopt.support.files import is_special, read_input, refuse_sources, staged, write_output
+from aiopt.support.fusion import AUTO
 from aiopt.support.isolate import Journal
 from aiopt.tools.aiopt import STDIN, save_reproducer
 from aiopt.tools.aiopt_run import count, reject_shapes
@@ -122,7 +123,7 @@ def _net(given: argparse.Namespace, journal: Journal) -> Net:
         reject_shapes(shapes, "MLIR")
     with pipeline.observed(StepKeeper(journal)):
         source, target = api.read_source(model), target_choice(given)
-        net = api.compile_static(source, target, given.threads, shapes, not given.no_cache, fusion=given.fusion)
+        net = api.compile_static(source, target, given.threads, shapes, not given.no_cache, fusion=given.fusion or AUTO)
     if isinstance(net, StagedNet):
         net.save(given.output)  # raises: it says what of the model is not compiled
     return net

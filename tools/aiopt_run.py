@@ -31,6 +31,7 @@ from aiopt.support.arguments import (
 )
 from aiopt.support.errors import ComparisonError, InputError, MissingPackageError, OptionError
 from aiopt.support.files import read_input, write_output
+from aiopt.support.fusion import AUTO
 from aiopt.support.isolate import Entry, Journal
 
 if TYPE_CHECKING:
@@ -167,7 +168,13 @@ def _compile(
         calibration = _calibration(model, shapes, arrays, given.seed) if given.amp == "f16" else None
         precision = api.Precision(given.amp, calibration)
         return model, api.compile_static(
-            source, target_choice(given), given.threads or 1, shapes, not given.no_cache, precision, given.fusion
+            source,
+            target_choice(given),
+            given.threads or 1,
+            shapes,
+            not given.no_cache,
+            precision,
+            given.fusion or AUTO,
         )
 
 

@@ -19,7 +19,7 @@ from aiopt.passes.graph.absorb import Readers, absorb
 from aiopt.passes.graph.fuse_layers import LayerFusion
 from aiopt.passes.graph.grouping import Kind, Node
 from aiopt.passes.remark import MISSED, PASSED, Remark
-from aiopt.passes.rewrite import PARTITION, constant_value, users
+from aiopt.passes.rewrite import PARTITION, constant_value, defining, has_one_use, users
 from aiopt.passes.spec.base import Level
 from aiopt.passes.templates.base import Facts
 from aiopt.passes.templates.kernel import computes_on_registers, is_root
@@ -38,7 +38,8 @@ class GroupKernels(FunctionPass):
     those share their `ai.partition` too. What a kernel can do as it loads goes to each that reads it (`absorb.py`):
     casts to 16 bits whose operand is also read as it is or is nothing that a kernel computes, transposes and slices of
     the operands of matmuls, parts of the images of convolutions, and all of attention that comes before its last
-    matmul. An insert belongs to the kernel of its part.
+    matmul. An insert belongs to the kernel of its part, or is one that copies where others read that, too, or no kernel
+    computes it.
     Options: max-ops, the most ops in one kernel; fusion, whether a kernel may have several contractions, or folds of
     rows behind them: auto (where it is faster), max (wherever that costs little), off. vector-bits, registers,
     l2-bytes, cores: of the machine.
@@ -84,8 +85,14 @@ class GroupKernels(FunctionPass):
             op.operation.attributes[GROUP] = reader.operation.attributes[GROUP]
             unit.counts["num-fused"] += 1
             unit.remarks.append(Remark(f"fused {_title(op)} into {_title(reader)}", PASSED, "fused", op))
+        number = 1 + max((number for number in groups if number is not None), default=-1)
         for op in inserts:
-            op.operation.attributes[GROUP] = ir.OpResult(op.input).owner.attributes[GROUP]
+            made = defining(op.input)
+            if made is not None and GROUP in made.operation.attributes and has_one_use(op.input):
+                op.operation.attributes[GROUP] = made.operation.attributes[GROUP]
+            else:  # a kernel that copies
+                op.operation.attributes[GROUP] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
+                number += 1
 
     def _join(
         self,

@@ -21,6 +21,8 @@ SERIAL = "ai.serial"  # on a kernel: it runs on one thread
 LIBRARY = "ai.library"  # on a function without a body: the library that has it
 REGION = "ai.region"  # on calls in @main: those of one number run at the same time
 
+_TEMPLATE = "the name of a template and its numbers"
+
 _STORED = frozenset(map(storage_element, ELEMENTS))
 
 
@@ -123,8 +125,23 @@ def check_kernel_attributes(level: Level, kernel: func.FuncOp) -> None:
     axes = attributes.get("ai.whole_axes")
     if axes is not None and not isinstance(axes, ir.DenseI64ArrayAttr):
         raise refuse(level, kernel, f"@{name} with ai.whole_axes = {axes}: an array of i64")
+    if not isinstance(attributes.get("ai.route", ir.StringAttr.get("")), ir.StringAttr):
+        raise refuse(level, kernel, f"@{name} with ai.route = {attributes['ai.route']}: a word")
+    stages = attributes.get("ai.stages")
+    if not isinstance(stages, ir.ArrayAttr | None) or not all(map(_is_template, stages or [])):
+        raise refuse(level, kernel, f"@{name} with ai.stages = {stages}: {_TEMPLATE} each")
+    if not _is_template(attributes.get("ai.template", ir.DictAttr.get({}))):
+        raise refuse(level, kernel, f"@{name} with ai.template = {attributes['ai.template']}: {_TEMPLATE}")
     if "ai.scratch" in attributes and attributes["ai.scratch"].value >= max(len(kernel.type.inputs), 1):
         raise refuse(level, kernel, f"@{name} with {attributes['ai.scratch']} scratch arguments: it has too few")
+
+
+def _is_template(attribute: ir.Attribute) -> bool:
+    """True for what names a template and its parameters; whether these are right, the template says."""
+    kinds = {"name": ir.StringAttr}
+    return isinstance(attribute, ir.DictAttr) and all(
+        isinstance(item.attr, kinds.get(item.name, ir.IntegerAttr)) for item in attribute
+    )
 
 
 def _is_strings(attribute: ir.Attribute | None) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from mlir.dialects import func
 
 from aiopt.passes.templates.read_kernel import read_contraction
+from aiopt.support.errors import PipelineError
 
 TEMPLATE_ROUTE, LIBRARY_ROUTE, STRUCTURED_ROUTE = "template", "library", "structured"  # values of `ai.route`
 Parameters = dict[str, int]
@@ -34,6 +35,14 @@ class Facts:
     dot: bool = False
     winograd: tuple[int, ...] = ()
     library: str = ""
+
+    def __post_init__(self) -> None:
+        least = {"vector_bits": 128, "registers": 3, "l2_bytes": 1, "cores": 1}
+        for name, number in least.items():
+            if (given := getattr(self, name)) < number:
+                raise PipelineError(f"a machine's {name.replace('_', '-')} must be {number} or more, not {given}")
+        if self.vector_bits & (self.vector_bits - 1):
+            raise PipelineError(f"a machine's vector-bits must be a power of two, not {self.vector_bits}")
 
     @property
     def lanes(self) -> int:

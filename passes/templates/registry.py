@@ -138,6 +138,8 @@ def read_choice(function: func.FuncOp) -> Choice | None:
         raise CompileError(f"@{kernel} is computed in bands, but has no {STAGES}")
     _check_numbers(kernel, BANDS, _BAND_NUMBERS, numbers)
     entries = [_read_entry(entry) for entry in ir.ArrayAttr(attributes[STAGES])]
+    if not entries:
+        raise CompileError(f"@{kernel} is computed in bands, but {STAGES} is empty")
     return Choice(tuple(_find(kernel, *entry) for entry in entries), numbers)
 
 

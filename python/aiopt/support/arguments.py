@@ -101,7 +101,7 @@ def add_winograd_option(parser: Parser) -> None:
 def add_fusion_option(parser: Parser) -> None:
     """--fusion (see aiopt.compile)."""
     what = "layers that follow each other in one kernel: where it is faster, wherever it can be had, or never"
-    parser.add_argument("--fusion", choices=MODES, default=AUTO, help=f"{what} (default: {AUTO})")
+    parser.add_argument("--fusion", choices=MODES, help=f"{what} (default: {AUTO})")
 
 
 def target_choice(given: argparse.Namespace) -> TargetChoice:
@@ -115,5 +115,5 @@ def reject_target(given: argparse.Namespace) -> None:
     """Raise OptionError if a target is given for a net that was compiled for one."""
     if given.target is not None or given.machine is not None:
         raise OptionError("--target and --machine take the model; a compiled net is for its target")
-    if given.winograd is not None or given.cpu_library is not None:
-        raise OptionError("--winograd and --cpu-library take the model; in a compiled net they are decided")
+    if any(option is not None for option in (given.winograd, given.cpu_library, given.fusion)):
+        raise OptionError("--winograd, --cpu-library and --fusion take the model; in a compiled net they are decided")

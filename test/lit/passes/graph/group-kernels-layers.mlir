@@ -5,6 +5,13 @@
 // RUN: aiopt -p ai-group-kernels %s | filecheck %s --check-prefix=OFF
 // RUN: aiopt -p 'ai-group-kernels{fusion=max vector-bits=256 cores=1},ai-outline-kernels,ai-select-route{vector-bits=256 fma=true}' %s | filecheck %s --check-prefix=ROUTE
 // RUN: not aiopt -p 'ai-group-kernels{fusion=all}' %s 2>&1 | filecheck %s --check-prefix=WORD
+// RUN: not aiopt -p 'ai-kernels-pipeline{fusion=all}' %s 2>&1 | filecheck %s --check-prefix=WORD
+// RUN: not aiopt -p 'ai-group-kernels{fusion=max cores=0}' %s 2>&1 | filecheck %s --check-prefix=CORES
+// RUN: not aiopt -p 'ai-group-kernels{fusion=max vector-bits=96}' %s 2>&1 | filecheck %s --check-prefix=BITS
+// RUN: not aiopt -p 'ai-group-kernels{fusion=max vector-bits=384}' %s 2>&1 | filecheck %s --check-prefix=POWER
+// CORES: error: a machine's cores must be 1 or more, not 0
+// BITS: error: a machine's vector-bits must be 128 or more, not 96
+// POWER: error: a machine's vector-bits must be a power of two, not 384
 // WORD: error: ai-group-kernels: option 'fusion' must be one of auto, max, off, not 'all'
 // REMARK-DAG: fused the layers One and Two in bands of 8 rows
 // SMALL-DAG: did not fuse One and Two: {{[0-9]+}} bytes between them exceed the cache of 500

@@ -8,6 +8,8 @@
 // RUN: aiopt-compile - -o %t/stdin.aio < %s
 // RUN: aiopt-compile %t/small.aio --emit=header -o - | filecheck %s --check-prefix=HEADER
 // RUN: not aiopt-run %t/small.aio --compare reference 2>&1 | filecheck %s --check-prefix=COMPARE
+// RUN: not aiopt-run %t/small.aio --fusion=max 2>&1 | filecheck %s --check-prefix=FUSION
+// RUN: not aiopt-compile %t/small.aio --fusion=off -o %t/x.aio 2>&1 | filecheck %s --check-prefix=FUSION
 // RUN: not aiopt-run %t/small.aio --shape x=2x3 2>&1 | filecheck %s --check-prefix=SHAPE
 // RUN: not aiopt-compile %s --shape x=2x3 -o %t/x.aio 2>&1 | filecheck %s --check-prefix=SHAPE
 // RUN: not aiopt-compile %s --emit=exe -o %t/x.aio 2>&1 | filecheck %s --check-prefix=KIND
@@ -32,6 +34,7 @@
 // HEADER: int32_t aiopt_small_run(
 // HEADER: #define AIOPT_SMALL_IN_X_SHAPE {2, 3}
 
+// FUSION: error: --winograd, --cpu-library and --fusion take the model; in a compiled net they are decided
 // COMPARE: error: --compare reference takes the model, not a compiled net
 // SHAPE: error: --shape is for ONNX models
 // KIND: error: --emit: invalid choice: 'exe'
