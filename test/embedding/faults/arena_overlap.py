@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from aiopt.passes.lower import plan_memory
 from aiopt.passes.lower.arena import Buffer, Plan
@@ -9,8 +10,8 @@ from aiopt.passes.lower.arena import Buffer, Plan
 _right = plan_memory.plan
 
 
-def _wrong(buffers: Sequence[Buffer]) -> Plan:
-    plan = _right(buffers)
+def _wrong(buffers: Sequence[Buffer], **how: Any) -> Plan:
+    plan = _right(buffers, **how)
     offsets = list(plan.offsets)
     pairs = ((i, j) for i in range(len(buffers)) for j in range(i) if buffers[j].last >= buffers[i].first)
     first, second = next(pairs)

@@ -34,12 +34,17 @@ def _state(net: object) -> str:
 
 def test_second_time_is_a_hit(relu: Relu, cache_folder: Path) -> None:
     path = relu()
-    first, second = aiopt.compile(path), aiopt.compile(path, threads=2)
+    first, second = aiopt.compile(path, threads=2), aiopt.compile(path, threads=3)
     assert (_state(first), _state(second)) == ("miss", "hit")
-    assert second.threads == 2
+    assert second.threads == 3
     x = np.array([[-1, 0, 2], [3, -4, 5]], np.float32)
     assert first(x)[0].tobytes() == second(x)[0].tobytes()
     assert len(list(cache_folder.glob("*.aio"))) == 1
+
+
+def test_a_net_for_one_thread_is_not_one_for_several(relu: Relu, cache_folder: Path) -> None:
+    states = [_state(aiopt.compile(relu(), threads=threads)) for threads in (1, 2, 1, 2)]
+    assert states == ["miss", "miss", "hit", "hit"]
 
 
 def test_a_hit_loads_neither_mlir_nor_onnx(relu: Relu, cache_folder: Path) -> None:

@@ -160,7 +160,7 @@ def test_callers_and_workers_are_no_more_than_the_places() -> None:
     seen: set[int] = set()
 
     def first(loop_: Loop) -> None:
-        loop_(lambda begin, _end: begin == 0 and busy.set() and done.wait(10), 2)
+        loop_(lambda begin, _end: begin == 0 and (busy.set() or done.wait(10)), 2)
 
     try:
         with loop(2) as one, loop(2) as two:

@@ -4,7 +4,7 @@
 // RUN: not aiopt -p 'ai-loops-pipeline{tile=8}' %s 2>&1 | filecheck %s --check-prefix=OPTION
 // TWICE: error: schedule-tile-and-fuse takes IR of level tensor, but this is loops
 // LEVEL: error: schedule-tile-and-fuse takes IR of level tensor, but this is kernels
-// OPTION: error: ai-loops-pipeline has no option 'tile' (it has: cores)
+// OPTION: error: ai-loops-pipeline has no option 'tile' (it has: cores, spare)
 
 // @main is a list of calls over views of the arena; kernels are loops that allocate nothing.
 // CHECK: ai.arena_bytes = 64 : i64

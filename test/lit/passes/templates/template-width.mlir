@@ -17,7 +17,7 @@ module attributes {ai.level = "kernels"} {
   // SPLIT-LABEL: func.func private @conv(
   // SPLIT: scf.forall (%{{.*}}, %{{.*}}) in (4, 32) {
   // SPLIT: {ai.width = 32 : i64}
-  func.func private @conv(%x: tensor<1x32x32x16xf32>, %w: tensor<64x16x1x1xf32>) -> tensor<1x32x32x64xf32> attributes {ai.kernel, ai.ops = ["ai.conv"], ai.route = "template", ai.template = {ahead = 0 : i64, dot = 0 : i64, fma = 1 : i64, kc = 16 : i64, lanes = 8 : i64, mr = 4 : i64, name = "matmul", nr = 64 : i64, panels = 1 : i64, tiles = 8 : i64}} {
+  func.func private @conv(%x: tensor<1x32x32x16xf32>, %w: tensor<64x16x1x1xf32>) -> tensor<1x32x32x64xf32> attributes {ai.kernel, ai.ops = ["ai.conv"], ai.route = "template", ai.template = {ahead = 0 : i64, copy = 0 : i64, dot = 0 : i64, fma = 1 : i64, kc = 16 : i64, lanes = 8 : i64, mr = 4 : i64, name = "matmul", nr = 64 : i64, panels = 1 : i64, tiles = 8 : i64}} {
     %0 = "ai.conv"(%x, %w) {acc = f32, operandSegmentSizes = array<i32: 1, 1, 0>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, group = 1 : i64, layout = "channels_last"} : (tensor<1x32x32x16xf32>, tensor<64x16x1x1xf32>) -> tensor<1x32x32x64xf32>
     return %0 : tensor<1x32x32x64xf32>
   }
@@ -25,7 +25,7 @@ module attributes {ai.level = "kernels"} {
   // SPLIT-LABEL: func.func private @matmul(
   // SPLIT: scf.forall (%{{.*}}, %{{.*}}) in (4, 2) {
   // SPLIT-NOT: ai.width
-  func.func private @matmul(%a: tensor<64x16xf32>, %b: tensor<16x64xf32>) -> tensor<64x64xf32> attributes {ai.kernel, ai.ops = ["ai.matmul"], ai.route = "template", ai.template = {ahead = 0 : i64, dot = 0 : i64, fma = 1 : i64, kc = 16 : i64, lanes = 8 : i64, mr = 4 : i64, name = "matmul", nr = 64 : i64, panels = 1 : i64, tiles = 8 : i64}} {
+  func.func private @matmul(%a: tensor<64x16xf32>, %b: tensor<16x64xf32>) -> tensor<64x64xf32> attributes {ai.kernel, ai.ops = ["ai.matmul"], ai.route = "template", ai.template = {ahead = 0 : i64, copy = 0 : i64, dot = 0 : i64, fma = 1 : i64, kc = 16 : i64, lanes = 8 : i64, mr = 4 : i64, name = "matmul", nr = 64 : i64, panels = 1 : i64, tiles = 8 : i64}} {
     %0 = "ai.matmul"(%a, %b) {acc = f32} : (tensor<64x16xf32>, tensor<16x64xf32>) -> tensor<64x64xf32>
     return %0 : tensor<64x64xf32>
   }
