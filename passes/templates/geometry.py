@@ -64,9 +64,13 @@ class Geometry:
         return all((a.taps, a.stride, a.pad, a.count) == (1, 1, 0, a.size) for a in (self.y, self.x))
 
     def in_rows(self, least: int) -> Geometry:
-        """The pixels of a pointwise one in rows of at least so many, all in one if there is no other way."""
+        """The pixels of a pointwise one in rows of at least so many, all in one if there is no other way.
+
+        An even number of rows if there can be: two threads divide them evenly.
+        """
         pixels = self.y.count * self.x.count
-        width = next((size for size in range(least, pixels) if pixels % size == 0), pixels)
+        sizes = [size for size in range(least, pixels) if pixels % size == 0]
+        width = min(sizes, key=lambda size: (pixels // size % 2, size), default=pixels)
         return replace(self, y=_plain(pixels // width), x=_plain(width), rows=pixels // width)
 
 

@@ -32,3 +32,10 @@ def test_rows_of_a_task_leave_no_core_idle_for_long(height: int, cores: int) -> 
     assert 1 <= rows <= height
     tasks = -(-height // rows)
     assert cores == 1 or idle_part(tasks, cores) <= idle_part(height, cores) + 0.02
+
+
+@pytest.mark.parametrize(("size", "rows"), [(14, 4), (7, 1), (20, 16), (15, 9)])
+def test_joined_pixels_lie_in_an_even_number_of_rows_where_they_can(size: int, rows: int) -> None:
+    axis = Axis(size, size, 1, 1, 1, 0)
+    joined = Geometry(1, axis, axis, 32, 32, 4, size).in_rows(24)
+    assert (joined.rows, joined.y.count, joined.x.count) == (rows, rows, size * size // rows)
