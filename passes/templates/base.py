@@ -24,7 +24,7 @@ class Facts:
 
     fma: it multiplies and adds in one instruction. dot: it sums pairs of bf16 products in one.
     winograd: which sizes of tiles Winograd's algorithm may compute, whose error grows with them.
-    library: the library that is to compute what it can; empty: none.
+    library: the library that is to compute what it can; empty: none. parallel: runs are to be fast on several threads.
     """
 
     vector_bits: int
@@ -35,6 +35,7 @@ class Facts:
     dot: bool = False
     winograd: tuple[int, ...] = ()
     library: str = ""
+    parallel: bool = False
 
     def __post_init__(self) -> None:
         least = {"vector_bits": 128, "registers": 3, "l2_bytes": 1, "cores": 1}

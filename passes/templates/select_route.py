@@ -30,7 +30,7 @@ class SelectRoute(Pass):
     `templates=false` sends all down the structured route. A route that is there stays as it is. `winograd` says which
     convolutions are computed by Winograd's algorithm, with more rounding: auto (3x3 where it is faster, in tiles of 2x2
     or 4x4), off (none), 2 or 4 (all that it can do, in tiles of this size). `library` sends products to one: openblas,
-    onednn or none.
+    onednn or none. `parallel`: runs are to be fast on several threads, at the cost of a launch more here and there.
     """
 
     name: ClassVar[str] = "ai-select-route"
@@ -44,6 +44,7 @@ class SelectRoute(Pass):
     templates: bool = True
     winograd: str = AUTO
     library: str = NO_LIBRARY
+    parallel: bool = False
 
     def run(self, unit: Unit) -> None:
         if self.library != NO_LIBRARY and self.library not in libraries():
@@ -62,6 +63,7 @@ class SelectRoute(Pass):
             self.dot,
             WINOGRAD[self.winograd],
             "" if self.library == NO_LIBRARY else self.library,
+            self.parallel,
         )
         known = known_arguments(unit)
         for function in functions(unit.module):

@@ -98,7 +98,7 @@ def _parameters(kernel: Contraction, facts: Facts) -> Parameters:
     position_bytes = 4 * tiles.extent**2
     register_tiles = -(-tiles.total // block.rows)
     whole = position_bytes * tiles.total * geometry.channels
-    if whole <= _WHOLE_PART * facts.l2_bytes:
+    if facts.parallel and whole <= _WHOLE_PART * facts.l2_bytes:
         order = BLOCKS
         most = _PRODUCT_BYTES // (position_bytes * nr)
         least = min(register_tiles, facts.cores) if divides_tiles(tiles, block.rows, facts.lanes) else 1

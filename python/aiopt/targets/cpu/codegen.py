@@ -52,6 +52,7 @@ def tensor_pipeline(record: TargetRecord, options: CodeOptions = DEFAULTS) -> st
         dot="avx512bf16" in record.features,
         winograd=options.winograd,
         library=options.cpu_library,
+        parallel=options.parallel,
     )
     return f"{select},ai-pack-weights,convert-ai-to-linalg"
 

@@ -43,7 +43,7 @@
 // NONE-SAME: ai.route = "structured"
 // NONE-NOT: ai.template
 
-// OPTION: error: ai-select-route has no option 'lanes' (it has: cores, dot, fma, l2-bytes, library, registers, templates, vector-bits, winograd)
+// OPTION: error: ai-select-route has no option 'lanes' (it has: cores, dot, fma, l2-bytes, library, parallel, registers, templates, vector-bits, winograd)
 // LEVEL: error: ai-select-route takes IR of level kernels, but this is tensor
 
 module attributes {ai.level = "kernels"} {
