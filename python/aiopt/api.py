@@ -126,7 +126,7 @@ def compile_static(
     """`compile` for one set of shapes: InputError if any is missing."""
     key = None
     if cache and source.is_whole and source.digest and cache_wanted():
-        facts = [*precision.facts(), fusion, threads > 1, asdict(target.options), *_machine_facts(target)]
+        facts = [*precision.facts(), fusion, bool(threads > 1), asdict(target.options), *_machine_facts(target)]
         key = cache_key(source.digest, source.name, target.names, shapes, facts)
     kernels = KernelCache.default() if cache and cache_wanted() else KernelCache()
     if key is None:

@@ -67,7 +67,7 @@ def compile(
     Raises AioptError (ModelError, UnsupportedError, InputError, OptionError, CompileError) in one line.
     """
     whole_number("threads", threads, 1, MOST_THREADS)
-    chosen = find_target(target, machine, replace(options, parallel=threads > 1))
+    chosen = find_target(target, machine, replace(options, parallel=bool(threads > 1)))
     clock = _Clock()
     kernels = kernel_cache or KernelCache()
     finish = partial(_finish, target=chosen, threads=threads, amp=amp, fusion=fusion, facts=facts, kernels=kernels)
