@@ -56,7 +56,7 @@ def _parser() -> Parser:
     kinds = "; ".join(f"{kind}: {text}" for kind, text in _KINDS.items())
     add("--emit", choices=list(_KINDS), default="aio", help=f"what to write ({kinds}; default: aio)")
     add("--shape", action="append", default=[], metavar="NAME=1x3x48x320", help="shape of an input of an ONNX model")
-    add("--threads", type=count, default=1, metavar="N", help="threads of a run unless it asks for others (default: 1)")
+    add("--threads", type=count, default=1, metavar="N", help="threads of a run, which code is made for (default: 1)")
     add_target_options(parser)
     add_fusion_option(parser)
     add("--no-cache", action="store_true", help="compile even if the cache has the net, and leave the cache alone")

@@ -27,7 +27,7 @@ _MOST_REPEATED = 0.25  # of the cycles, with max
 _FAR = 16  # times the L2 cache: what is larger goes to memory; up to there layers hide what they read and write
 # Cycles: of a byte that goes to memory and back, of a launch.
 _BYTES_PER_CYCLE = 10.0
-_LAUNCH_CYCLES = 4000.0
+LAUNCH_CYCLES = 4000.0
 _AGAIN_BYTES_PER_CYCLE = 25.0  # of weights from beyond the L2 cache that are fetched ahead (measured)
 
 
@@ -135,7 +135,7 @@ class LayerFusion:
             return Attempt(plan)
         *inner, _ = [op.operation.results[0] for op in members if Trait.CONTRACTION in op.traits]
         sizes = [size for value in inner if (size := ext.type_of(value).nbytes) > _FAR * self.facts.l2_bytes]
-        saved = sum(2 * size / _BYTES_PER_CYCLE for size in sizes) + _LAUNCH_CYCLES
+        saved = sum(2 * size / _BYTES_PER_CYCLE for size in sizes) + LAUNCH_CYCLES
         if plan.tasks * plan.images < self.facts.cores:
             return Attempt(None, f"it would keep {plan.tasks} of {self.facts.cores} cores busy")
         if not inner and isinstance(stages[-1], RowKernel):
@@ -152,9 +152,9 @@ class LayerFusion:
         far = sum(size for stage in stages if (size := weight_bytes(stage)) > self.facts.l2_bytes)
         again = (plan.bands - 1) * far / _AGAIN_BYTES_PER_CYCLE
         lost = plan.repeated + again + idle_part(plan.bands, self.facts.cores) * plan.cycles
-        if lost > _LAUNCH_CYCLES:
+        if lost > LAUNCH_CYCLES:
             reasons = "weights read again or cores without a band"
-            return Attempt(None, f"{lost:.0f} cycles of {reasons} outweigh the {_LAUNCH_CYCLES:.0f} of a launch")
+            return Attempt(None, f"{lost:.0f} cycles of {reasons} outweigh the {LAUNCH_CYCLES:.0f} of a launch")
         return Attempt(plan)
 
 

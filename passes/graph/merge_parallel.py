@@ -15,6 +15,7 @@ from aiopt.dialects import ext
 from aiopt.dialects.ai import ConvOp, MatMulOp, ReshapeOp, SliceOp, Trait, TransposeOp
 from aiopt.dialects.ai.winograd import SIZES
 from aiopt.passes.base import FunctionPass
+from aiopt.passes.graph.fuse_layers import LAUNCH_CYCLES
 from aiopt.passes.graph.simplify_movement import split_before_slice
 from aiopt.passes.remark import MISSED, PASSED, Remark
 from aiopt.passes.rewrite import (
@@ -36,7 +37,6 @@ from aiopt.passes.unit import Unit
 from aiopt.support.errors import OptionError
 from aiopt.support.fusion import AUTO, MAX
 
-_LAUNCH_CYCLES = 4000.0
 _MOST_SLOWER = 1.1  # of one beside several, with max
 
 
@@ -119,7 +119,7 @@ class MergeParallel(FunctionPass):
     def _merge(self, branches: Sequence[Branch], unit: Unit) -> str:
         """Put one contraction in the place of several, or say why that is no gain."""
         facts = Facts(self.vector_bits, self.registers, self.l2_bytes, self.cores, fma=True, winograd=SIZES)
-        launch = _LAUNCH_CYCLES if isinstance(branches[0].root, ConvOp) else 0
+        launch = LAUNCH_CYCLES if isinstance(branches[0].root, ConvOp) else 0
         apart = sum(_cycles(branch.root, facts) + launch for branch in branches)
         merged = _build([branch.root for branch in branches], unit)
         together = _cycles(merged, facts) + launch

@@ -15,6 +15,7 @@ _FEW_ROWS = 512
 # Cycles that a byte costs if threads divide columns: lines are read on cores that did not write them, and who writes to
 # a line next that two caches share waits for 30 ns (90 cycles) where these are far apart, for 9 where they are near.
 _CYCLES_TO_CROSS = 0.7
+_FEWEST_THREADS = 2  # on which it matters how a loop is divided
 
 
 @dataclass(frozen=True)
@@ -68,13 +69,14 @@ def idle_part(tasks: int, cores: int) -> float:
     return -(-tasks // cores) * cores / tasks - 1
 
 
-def divides_rows(weight_bytes: int, moved_bytes: int, waiting: float = 0.0) -> bool:
+def divides_rows(weight_bytes: int, moved_bytes: int, rows: int = 2, work: float = 0.0) -> bool:
     """True if threads are to divide the rows of a result (pixels, say) among them, not its columns.
 
     Rows then stay in the cache of the core that goes on with them, as most kernels divide them. Each core reads all
-    weights for it, in place of its part of them, and waits so many cycles for one that has more rows. moved: read and
-    written beside the weights.
+    weights for it, in place of its part of them, and waits for one that has more of the rows that cannot be cut.
+    moved_bytes: read and written beside the weights. work: cycles of all rows.
     """
+    waiting = idle_part(rows, _FEWEST_THREADS) * work / _FEWEST_THREADS
     return weight_bytes / 2 / BYTES_PER_CYCLE["memory"] + waiting < _CYCLES_TO_CROSS * moved_bytes
 
 

@@ -51,7 +51,6 @@ _STRIDED_STEPS = 128
 _COPIED_TILES, _LINES, _COPIED_STEPS = 4, 64, 256
 # So much longer the last core may take than the others: task sizes are not equal to the last row anyway.
 _IDLE = 0.02
-_FEWEST_THREADS = 2  # on which it matters how a loop is divided
 _MANY_ROWS = 2  # tiles of rows from which on a panel stays in the L2 cache for the next
 
 
@@ -127,8 +126,8 @@ def _divides_rows(kernel: Contraction, product: Product, mr: int, lanes: int) ->
         return False
     item = item_bytes(type_of(kernel.source(product.rhs.value)).element)
     work = product.m * product.k * product.n / (MULTIPLY_ADDS * lanes)
-    waiting = idle_part(-(-product.m // mr), _FEWEST_THREADS) * work / _FEWEST_THREADS
-    return divides_rows(item * product.k * product.n, product.m * (item * product.k + 4 * product.n), waiting)
+    moved = product.m * (item * product.k + 4 * product.n)
+    return divides_rows(item * product.k * product.n, moved, -(-product.m // mr), work)
 
 
 def _cost(kernel: Contraction, facts: Facts) -> float:

@@ -10,7 +10,7 @@ from mlir.dialects import arith
 
 from aiopt.passes.templates import emit
 from aiopt.passes.templates.base import Facts, Parameters
-from aiopt.passes.templates.blocking import divides_rows, idle_part
+from aiopt.passes.templates.blocking import divides_rows
 from aiopt.passes.templates.emit import Index
 from aiopt.passes.templates.epilogue import Registers, Result, Tile
 from aiopt.passes.templates.geometry import Axis, Geometry, Run, Span, plan_row
@@ -19,7 +19,6 @@ from aiopt.support.cost import MULTIPLY_ADDS
 
 BLOCKS, ROWS, PIXELS = range(3)
 _TASKS_PER_CORE = 8
-_FEWEST_THREADS = 2  # on which it matters how a loop is divided
 _IDLE = 0.02  # differences in how long cores wait that do not count
 
 # (tile, accumulators, spans, where the window's row starts in the input, where the kernel's row starts in the weights)
@@ -225,6 +224,5 @@ def _divides_rows(geometry: Geometry, lanes: int) -> bool:
     """Whether threads divide the rows of a result or its blocks of filters."""
     taps = geometry.y.taps * geometry.x.taps * geometry.depth * geometry.filters
     pixels = geometry.y.count * geometry.x.count
-    waiting = idle_part(geometry.y.count, _FEWEST_THREADS) * pixels * taps / (MULTIPLY_ADDS * lanes) / _FEWEST_THREADS
     moved = 4 * (pixels * geometry.filters + geometry.y.size * geometry.x.size * geometry.channels)
-    return divides_rows(4 * taps, moved, waiting)
+    return divides_rows(4 * taps, moved, geometry.y.count, pixels * taps / (MULTIPLY_ADDS * lanes))

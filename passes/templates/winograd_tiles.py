@@ -10,12 +10,10 @@ from mlir.dialects import arith
 
 from aiopt.dialects.ai.winograd import TAPS
 from aiopt.passes.templates import emit
-from aiopt.passes.templates.blocking import divides_rows, idle_part
+from aiopt.passes.templates.blocking import divides_rows
 from aiopt.passes.templates.emit import Chunk, Index
 from aiopt.passes.templates.geometry import Geometry
 from aiopt.support.cost import MULTIPLY_ADDS
-
-_FEWEST_THREADS = 2  # on which it matters how a loop is divided
 
 
 @dataclass(frozen=True)
@@ -70,8 +68,7 @@ def divides_tiles(tiles: Tiles, mr: int, lanes: int) -> bool:
     read = geometry.images * geometry.y.size * geometry.x.size + positions * tiles.total
     moved = 4 * (read * geometry.channels + pixels * geometry.filters)
     work = tiles.total * weights / 4 / (MULTIPLY_ADDS * lanes)
-    waiting = idle_part(-(-tiles.total // mr), _FEWEST_THREADS) * work / _FEWEST_THREADS
-    return divides_rows(weights, moved, waiting)
+    return divides_rows(weights, moved, -(-tiles.total // mr), work)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,8 +50,7 @@ def _chains(draw: st.DrawFn) -> list[Layer]:
 def test_what_is_read_was_computed(layers: list[Layer], data: st.DataObject) -> None:
     height = data.draw(st.sampled_from(list(heights(layers[-1].rows))))
     bands = cut(layers, height)
-    if bands is None:
-        pytest.skip("such layers have no parts")
+    assert bands is not None, "what follows each other has parts"
     for band in range(bands.number):
         have = [range(part.first(band), part.first(band) + part.count) for part in bands.parts]
         assert list(have[-1]) == list(range(band * height, (band + 1) * height))

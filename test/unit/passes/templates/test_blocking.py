@@ -97,4 +97,4 @@ def test_weights_are_fetched_ahead_where_it_pays() -> None:
 def test_threads_divide_rows_unless_weights_outweigh_the_result() -> None:
     assert divides_rows(4 * 64 * 16, 4 * 55 * 55 * 64), "many pixels, few weights"
     assert not divides_rows(4 * 2048 * 512, 4 * 7 * 7 * 512), "all weights, read on each core, take longer"
-    assert not divides_rows(0, 4 * 49 * 64, waiting=1e5), "one thread has many more rows than the other"
+    assert not divides_rows(0, 4 * 49 * 64, rows=7, work=1.4e6), "one thread has many more rows than the other"
